@@ -1,0 +1,41 @@
+# `make report` runs the main job on a shipped scenario, `make test` the tests.
+# Needs Python >= 3.11; everything else goes into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SCENARIO ?= h200-1024-ndr
+
+.PHONY: report test lint bench gallery lock clean
+.DEFAULT_GOAL := report
+
+$(VENV)/run.stamp: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml requirements-ci.txt $(VENV)/run.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-ci.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+report: $(VENV)/run.stamp
+	$(BIN)/planner run $(SCENARIO) -o reports
+
+test: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check planner tests
+	$(BIN)/ruff format --check planner tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python tests/bench.py
+
+gallery: $(VENV)/run.stamp
+	$(BIN)/planner run --all -o reports/gallery --format html,xlsx,json
+
+clean:
+	rm -rf $(VENV) dist build

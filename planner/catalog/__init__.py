@@ -1,0 +1,1 @@
+"""The hardware catalog: schema, loader, index."""

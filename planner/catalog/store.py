@@ -1,0 +1,213 @@
+"""Reads catalog items, each when it is asked for, from the shipped folder and overlays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from planner.catalog.figure import Date, Figure, Frozen
+from planner.catalog.schema import FAMILIES, Assumptions, Item
+from planner.documents import Document, load_document
+from planner.errors import CatalogError, InputError, Place, Problem, nearest
+from planner.resources import shipped
+from planner.schema_errors import problems_of
+from planner.sourced import Basis, Source
+
+RELEASE: Final = "2026-11-30"
+"""Date of the shipped catalog: the day against which prices are stale when a scenario names none."""
+
+T = TypeVar("T", bound=Item)
+
+
+class SourceEntry(Frozen):
+    """A publication that figures rest on."""
+
+    title: str
+    publisher: str = ""
+    locator: str = ""
+    """Address, page or commit."""
+    date: Date | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """An item and the file it was read from."""
+
+    item: T
+    document: Document
+    digest: str
+
+    def source(self, field: str, *more: str) -> Source:
+        """Where one figure of the item stands and what it rests on.
+
+        Raises:
+            AttributeError: The item has no such figure.
+        """
+        found: Any = getattr(self.item, field)
+        for key in more:
+            found = found[key]
+        place = self.document.place((field, *more))
+        if isinstance(found, Figure):
+            return Source(
+                where=f"{place.path}:{place.line}",
+                source=found.source,
+                basis=found.basis,
+                as_of=found.as_of,
+                verified=found.verified,
+                note=found.note,
+            )
+        return Source(where=f"{place.path}:{place.line}", basis=Basis.PUBLISHED, note=self.item.note)
+
+
+class Catalog:
+    """Typed items by family and id.
+
+    Later folders win: an overlay adds items and replaces shipped ones of the same id.
+    """
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.folders = tuple(folders)
+        self._entries: dict[tuple[str, str], Entry[Any]] = {}
+
+    def ids(self, kind: type[Item]) -> tuple[str, ...]:
+        """Ids of a family, sorted; reads names of files, not their contents."""
+        found = {
+            path.stem
+            for folder in self.folders
+            if (folder / kind.family).is_dir()
+            for path in (folder / kind.family).iterdir()
+            if path.suffix == ".yaml"
+        }
+        return tuple(sorted(found))
+
+    def entry(self, kind: type[T], item_id: str) -> Entry[T]:
+        """One item with its file.
+
+        Raises:
+            CatalogError: No such item (with the nearest ids), or its file is wrong.
+        """
+        key = (kind.family, item_id)
+        if key not in self._entries:
+            self._entries[key] = self._read(kind, item_id)
+        return self._entries[key]
+
+    def get(self, kind: type[T], item_id: str) -> T:
+        """One item; see `entry`."""
+        return self.entry(kind, item_id).item
+
+    def figure(self, assumptions: str, key: str) -> tuple[Figure, Source]:
+        """A named factor of an assumptions file.
+
+        Raises:
+            CatalogError: The file lacks the key.
+        """
+        entry = self.entry(Assumptions, assumptions)
+        if key not in entry.item.figures:
+            raise CatalogError(
+                Problem(
+                    f"no figure '{key}'",
+                    Place(entry.document.path),
+                    remedy=nearest(key, entry.item.figures),
+                )
+            )
+        return entry.item.figures[key], entry.source("figures", key)
+
+    @cached_property
+    def sources(self) -> dict[str, SourceEntry]:
+        """All publications by id, from ``sources.yaml`` of every folder."""
+        found: dict[str, SourceEntry] = {}
+        problems: list[Problem] = []
+        for folder in self.folders:
+            path = folder / "sources.yaml"
+            if not path.is_file():
+                continue
+            try:
+                document = load_document(path, name=f"{folder.name}/sources.yaml")
+            except InputError as error:
+                problems += error.problems
+                continue
+            if not isinstance(document.data, dict | None):
+                problems.append(Problem("must map ids to publications", document.place(())))
+                continue
+            for source_id, fields in (document.data or {}).items():
+                try:
+                    found[source_id] = SourceEntry.model_validate(fields)
+                except ValidationError as error:
+                    problems += problems_of(error, document, SourceEntry, at=(source_id,))
+        if problems:
+            raise CatalogError(problems)
+        return found
+
+    def used(self) -> tuple[tuple[str, str, str], ...]:
+        """Family, id and content hash of every item read so far, sorted."""
+        return tuple(sorted((f, i, e.digest) for (f, i), e in self._entries.items()))
+
+    def digest(self) -> str:
+        """Hash over the items read so far: the catalog as far as a result depends on it."""
+        return hashlib.sha256(repr(self.used()).encode()).hexdigest()[:16]
+
+    def everything(self) -> Iterator[Entry[Any]]:
+        """Every item of every family; parses the whole catalog."""
+        for kind in FAMILIES.values():
+            for item_id in self.ids(kind):
+                yield self.entry(kind, item_id)
+
+    def _read(self, kind: type[T], item_id: str) -> Entry[T]:
+        for folder in reversed(self.folders):
+            path = folder / kind.family / f"{item_id}.yaml"
+            if "/" not in item_id and path.is_file():
+                break
+        else:
+            raise CatalogError(
+                Problem(
+                    f"no item '{item_id}' in catalog/{kind.family}",
+                    remedy=nearest(item_id, self.ids(kind)) or f"see planner catalog list {kind.family}",
+                )
+            )
+        name = f"{folder.name}/{kind.family}/{item_id}.yaml"
+        try:
+            document = load_document(path, name=name)
+        except InputError as error:
+            raise CatalogError(error.problems) from error
+        try:
+            item = kind.model_validate(document.data)
+        except ValidationError as error:
+            raise CatalogError(problems_of(error, document, kind)) from error
+        if item.id != item_id:
+            raise CatalogError(
+                Problem(
+                    f"id '{item.id}' differs from the file's name",
+                    document.place(("id",)),
+                    remedy=f"write id: {item_id}",
+                )
+            )
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        return Entry(item, document, digest)
+
+
+def open_catalog(overlays: Sequence[Path] = ()) -> Catalog:
+    """The shipped catalog, the user's own folder, and overlays, the last winning.
+
+    Raises:
+        CatalogError: An overlay is not a folder.
+    """
+    from platformdirs import user_config_path
+
+    missing = [path for path in overlays if not path.is_dir()]
+    if missing:
+        raise CatalogError(
+            Problem("no such catalog folder", Place(str(path)), remedy="give a folder laid out like catalog/")
+            for path in missing
+        )
+    own = user_config_path("cluster-planner") / "catalog"
+    return Catalog([shipped("catalog"), *([own] if own.is_dir() else []), *overlays])
+
+
+__all__ = ["RELEASE", "Catalog", "Entry", "SourceEntry", "open_catalog"]

@@ -1,0 +1,1 @@
+"""Fabric, cabling, racks and the bill of materials."""

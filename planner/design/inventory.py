@@ -1,0 +1,361 @@
+"""Counts of the design as ledger lines: what must be bought, and what draws power."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from planner.catalog.figure import Figure
+from planner.catalog.schema import Cable, Nic, Switch, Transceiver
+from planner.catalog.store import Entry
+from planner.design.bom import AssetClass, Demand
+from planner.design.cabling import plan_cabling
+from planner.design.cluster import TIERS, Cluster
+from planner.design.fabric import design_fabric
+from planner.design.frontend import design_out_of_band, design_paired
+from planner.design.racks import design_racks
+from planner.ledger import Ledger, Line
+from planner.scenario.givens import assume, wish_line
+
+
+class State(StrEnum):
+    """What the cluster is doing."""
+
+    IDLE = "idle"
+    TYPICAL = "typical"
+    PEAK = "peak"
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A kind of part that draws power.
+
+    Attributes:
+        slug: Middle of its keys, ``power.<slug>.typical_w``.
+        category: ``servers``, ``network``, ``optics`` or ``storage``, for drawings.
+        count: Ledger line with how many are running.
+        watts: Given line of the draw of one, for each state.
+    """
+
+    slug: str
+    label: str
+    category: str
+    count: Line
+    watts: dict[State, Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Parts to buy and parts that draw power."""
+
+    demands: tuple[Demand, ...]
+    consumers: tuple[Consumer, ...]
+
+
+def enter_design(ledger: Ledger, cluster: Cluster) -> None:
+    """Enter the given numbers the design rests on, and the headline counts."""
+    parts, fabric = cluster.parts, cluster.fabric
+    loaded = parts.loaded
+    gpus = wish_line(
+        ledger, loaded, "cluster.gpus", "GPUs in service", "1", parts.gpus, "cluster", "groups", 0, "gpus"
+    )
+    request = fabric.request
+    nic = parts.groups[0].nic
+    rate = ledger.given(
+        "network.nic_rate_gbit_per_s", "Rate of a NIC, one direction", "Gbit/s",
+        request.nic_rate_gbit_per_s, nic.source("port_rate_gbit_per_s"),
+    )  # fmt: skip
+    inputs: list[Line] = [gpus, rate]
+    if parts.tiers:
+        inputs.append(
+            wish_line(
+                ledger, loaded, "network.leaf.oversubscription", "Leaf oversubscription", "1",
+                loaded.scenario.network.leaf.oversubscription, "network", "leaf", "oversubscription",
+            )
+        )  # fmt: skip
+        leaf = parts.tiers[0].switch
+        inputs.append(
+            ledger.given(
+                "network.leaf_radix", "Ports of a leaf switch at the link's rate", "1", fabric.radix,
+                leaf.source("cages"),
+            )
+        )  # fmt: skip
+    why = " ".join(fabric.why)
+    for key, label, value in (
+        ("leaf_switches", "Leaf switches", fabric.leaves),
+        ("spine_switches", "Spine switches", fabric.spines),
+        ("core_switches", "Core switches", fabric.cores),
+        ("links", "Links of the compute fabric", fabric.links),
+        ("tiers", "Switch tiers", fabric.tiers),
+    ):
+        ledger.compute(
+            f"design.fabric.{key}", label, "1", value, function=design_fabric, inputs=inputs, note=why
+        )
+    ledger.compute(
+        "design.fabric.bisection_gbit_per_s", "Bisection bandwidth, one direction", "Gbit/s",
+        fabric.bisection_gbit_per_s, function=design_fabric, inputs=inputs, note=why,
+    )  # fmt: skip
+    ledger.compute(
+        "design.fabric.transceivers", "Optical modules in service", "1", cluster.cabling.transceivers,
+        function=plan_cabling, inputs=[ledger["design.fabric.links"]],
+        note="the cheapest medium that reaches each length class, copper first",
+    )  # fmt: skip
+    ledger.compute(
+        "design.racks", "Racks", "1", cluster.layout.racks, function=design_racks, inputs=[gpus],
+        note="servers by rack units, power and weight; switches near servers and mid-floor",
+    )  # fmt: skip
+
+
+def take_inventory(ledger: Ledger, cluster: Cluster) -> Inventory:
+    """Enter every count, and say what is bought and what draws power."""
+    spare = _network_spares(ledger, cluster)
+    demands: list[Demand] = []
+    consumers: list[Consumer] = []
+    for part in (_servers, _switches, _modules, _cables, _storage):
+        bought, drawing = part(ledger, cluster, spare)
+        demands += bought
+        consumers += drawing
+    return Inventory(tuple(demands), tuple(consumers))
+
+
+Found = tuple[list[Demand], list[Consumer]]
+
+
+def _network_spares(ledger: Ledger, cluster: Cluster) -> Line:
+    return assume(
+        ledger, cluster.parts.catalog, "finance", "spares_network_fraction",
+        "Spare network parts, share of those in service", "fraction",
+    )  # fmt: skip
+
+
+def _servers(ledger: Ledger, cluster: Cluster, network_spare: Line) -> Found:
+    parts = cluster.parts
+    spare = wish_line(
+        ledger, parts.loaded, "cluster.spare_fraction", "Spare servers, share of those in service", "fraction",
+        parts.loaded.scenario.cluster.spare_fraction, "cluster", "spare_fraction",
+    )  # fmt: skip
+    demands: list[Demand] = []
+    consumers: list[Consumer] = []
+    by_server: dict[str, int] = defaultdict(int)
+    for group in parts.groups:
+        by_server[group.server.item.id] += group.servers
+    entries = {group.server.item.id: group for group in parts.groups}
+    for server_id, number in by_server.items():
+        group = entries[server_id]
+        server, nic = group.server, group.nic
+        count = ledger.compute(
+            f"bom.{server_id}.designed", f"{server.item.name}, in service", "1", number,
+            function=take_inventory, inputs=["cluster.gpus"],
+            note=f"GPUs over {server.item.gpus} in each",
+        )  # fmt: skip
+        demands.append(Demand(server_id, server.item.name, server, AssetClass.SERVERS, count, spare))
+        consumers.append(_server_power(ledger, cluster, server_id, count))
+        slots = [(nic.item.id, server.item.compute_nics.count, _nic_apart(cluster, group))]
+        front = server.item.frontend_nics
+        if front is not None:
+            slots.append((front.nic, front.count, not front.included))
+        for nic_id, each, apart in slots:
+            if not apart:
+                continue
+            entry = parts.catalog.entry(Nic, nic_id)
+            cards = ledger.compute(
+                f"bom.{nic_id}.{server_id}.designed", f"{entry.item.name}, in {server.item.name}", "1",
+                number * each, function=take_inventory, inputs=[count], note=f"{each} in each server",
+            )  # fmt: skip
+            if entry.item.price_usd is not None:
+                demands.append(
+                    Demand(
+                        f"{nic_id}.{server_id}", entry.item.name, entry, AssetClass.NICS, cards, network_spare
+                    )
+                )
+            if entry.item.power_w is not None:
+                consumers.append(_steady(ledger, f"{nic_id}.{server_id}", entry, "network", cards, "power_w"))
+    return demands, consumers
+
+
+def _nic_apart(cluster: Cluster, group: Any) -> bool:
+    """Whether the compute NICs come on top of the server's price."""
+    wished = cluster.parts.loaded.scenario.network.nic
+    slot = group.server.item.compute_nics
+    return not slot.included or (wished is not None and wished != slot.nic)
+
+
+def _server_power(ledger: Ledger, cluster: Cluster, server_id: str, count: Line) -> Consumer:
+    parts = cluster.parts
+    entry = next(group.server for group in parts.groups if group.server.item.id == server_id)
+    item = entry.item
+    typical = item.power_typical_w
+    top = typical.high if typical.high is not None else item.power_max_w.value
+    watts = {
+        State.IDLE: _watts(ledger, server_id, State.IDLE, item.name, entry, "power_idle_w", item.power_idle_w),
+        State.TYPICAL: _watts(ledger, server_id, State.TYPICAL, item.name, entry, "power_typical_w", typical),
+        State.PEAK: ledger.given(
+            f"watts.{server_id}.peak_w", f"Highest sustained draw of {item.name}", "W", top,
+            entry.source("power_typical_w"),
+        ),
+    }  # fmt: skip
+    serving = all(workload.kind == "serving" for workload in parts.loaded.scenario.workloads)
+    if serving:
+        share = assume(
+            ledger, parts.catalog, "facility", "serving_power_share_of_maximum_fraction",
+            "Draw while serving, share of the maximum", "fraction",
+        )  # fmt: skip
+        most = ledger.given(
+            f"watts.{server_id}.max_w", f"Nameplate of {item.name}", "W", item.power_max_w.value,
+            entry.source("power_max_w"),
+        )  # fmt: skip
+        watts[State.TYPICAL] = ledger.derive(
+            f"watts.{server_id}.serving_w", f"Draw of {item.name} while serving", "W", most * share
+        )
+    return Consumer(server_id, item.name, "servers", count, watts)
+
+
+def _watts(
+    ledger: Ledger, slug: str, state: State, name: str, entry: Entry[Any], field: str, figure: Figure
+) -> Line:
+    return ledger.given(
+        f"watts.{slug}.{state}_w", f"Draw of {name}, {state}", "W", figure.value, entry.source(field),
+        low=figure.low, high=figure.high,
+    )  # fmt: skip
+
+
+def _steady(ledger: Ledger, slug: str, entry: Entry[Any], category: str, count: Line, field: str) -> Consumer:
+    """A part that draws much the same in every state; the range's top is its peak."""
+    figure: Figure = getattr(entry.item, field)
+    key = f"watts.{entry.item.id}.typical_w"
+    line = (
+        ledger[key]
+        if key in ledger
+        else _watts(ledger, entry.item.id, State.TYPICAL, entry.item.name, entry, field, figure)
+    )
+    peak_key = f"watts.{entry.item.id}.peak_w"
+    peak = line
+    if figure.high is not None:
+        peak = (
+            ledger[peak_key]
+            if peak_key in ledger
+            else ledger.given(
+                peak_key, f"Highest draw of {entry.item.name}", "W", figure.high, entry.source(field)
+            )
+        )
+    watts = {State.IDLE: line, State.TYPICAL: line, State.PEAK: peak}
+    return Consumer(slug, entry.item.name, category, count, watts)
+
+
+def _switches(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
+    parts = cluster.parts
+    wanted: list[tuple[str, Entry[Switch], int, Any]] = [
+        (tier, parts.tiers[index].switch, cluster.switch_counts[tier], design_fabric)
+        for index, tier in enumerate(TIERS)
+        if cluster.switch_counts[tier]
+    ]
+    if parts.inband is not None and cluster.inband is not None and cluster.inband.switches:
+        wanted.append(("inband", parts.inband, cluster.inband.switches, design_paired))
+    if parts.oob is not None and cluster.oob is not None and cluster.oob.switches:
+        wanted.append(("oob", parts.oob, cluster.oob.switches, design_out_of_band))
+    demands: list[Demand] = []
+    consumers: list[Consumer] = []
+    for tier, entry, number, function in wanted:
+        slug, headline = f"{tier}-{entry.item.id}", f"design.fabric.{tier}_switches"
+        if headline in ledger:
+            count = ledger[headline]
+        else:
+            count = ledger.compute(
+                f"bom.{slug}.designed", f"{entry.item.name}, {tier}", "1", number, function=function,
+                inputs=["cluster.gpus"],
+            )  # fmt: skip
+        name = f"{entry.item.name}, {tier}"
+        demands.append(Demand(slug, name, entry, AssetClass.SWITCHES, count, spare, where=tier))
+        if entry.item.power_typical_w is not None:
+            consumers.append(_steady(ledger, slug, entry, "network", count, "power_typical_w"))
+    return demands, consumers
+
+
+def _modules(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
+    counts: dict[str, int] = defaultdict(int)
+    entries: dict[str, Entry[Transceiver]] = {}
+    for row in cluster.cabling.rows:
+        bought = cluster.media[(row.tier, row.medium)]
+        for entry, number in ((bought.lower, row.modules_lower), (bought.upper, row.modules_upper)):
+            if entry is not None and number:
+                counts[entry.item.id] += number
+                entries[entry.item.id] = entry
+    demands: list[Demand] = []
+    consumers: list[Consumer] = []
+    for item_id, number in counts.items():
+        entry = entries[item_id]
+        count = _cabled(ledger, item_id, entry.item.name, "1", number)
+        demands.append(Demand(item_id, entry.item.name, entry, AssetClass.OPTICS, count, spare))
+        consumers.append(_steady(ledger, item_id, entry, "optics", count, "power_w"))
+    return demands, consumers
+
+
+def _cabled(ledger: Ledger, slug: str, name: str, unit: str, number: float) -> Line:
+    return ledger.compute(
+        f"bom.{slug}.designed", f"{name}, in service", unit, number, function=plan_cabling,
+        inputs=["design.fabric.links"], note="counted over the length classes of every tier pair",
+    )  # fmt: skip
+
+
+def _cables(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
+    pieces: dict[str, int] = defaultdict(int)
+    metres: dict[str, float] = defaultdict(float)
+    entries: dict[str, Entry[Cable]] = {}
+    for row in cluster.cabling.rows:
+        cable = cluster.media[(row.tier, row.medium)].cable
+        entries[cable.item.id] = cable
+        pieces[cable.item.id] += row.cables
+        metres[cable.item.id] += row.fibre_m
+    catalog = cluster.parts.catalog
+    if cluster.inband is not None and cluster.inband.cables:
+        entries["aoc-200g-100m"] = catalog.entry(Cable, "aoc-200g-100m")
+        pieces["aoc-200g-100m"] += cluster.inband.cables
+    if cluster.oob is not None and cluster.oob.cables:
+        entries["cat6-1g"] = catalog.entry(Cable, "cat6-1g")
+        pieces["cat6-1g"] += cluster.oob.cables
+    demands: list[Demand] = []
+    consumers: list[Consumer] = []
+    for item_id, number in pieces.items():
+        entry = entries[item_id]
+        count = _cabled(ledger, item_id, entry.item.name, "1", number)
+        demands.append(Demand(item_id, entry.item.name, entry, AssetClass.CABLES, count, spare))
+        if entry.item.power_per_end_w is not None and entry.item.power_per_end_w.value > 0:
+            ends = ledger.derive(f"bom.{item_id}.ends", f"Ends of {entry.item.name}", "1", count * 2)
+            consumers.append(_steady(ledger, item_id, entry, "optics", ends, "power_per_end_w"))
+        if metres[item_id] and entry.item.price_usd_per_m is not None:
+            length = _cabled(ledger, f"{item_id}.metres", f"{entry.item.name}, length", "m", metres[item_id])
+            demands.append(
+                Demand(
+                    f"{item_id}.metres", f"{entry.item.name}, by length", entry, AssetClass.CABLES, length, spare,
+                    price_field="price_usd_per_m", unit="m",
+                )
+            )  # fmt: skip
+    return demands, consumers
+
+
+def _storage(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
+    parts = cluster.parts
+    wish = parts.loaded.scenario.network.storage
+    if wish is None or parts.storage is None:
+        return [], []
+    entry = parts.storage
+    count = wish_line(
+        ledger, parts.loaded, f"bom.{entry.item.id}.designed", f"{entry.item.name}, in service", "1",
+        wish.count, "network", "storage", "count",
+    )  # fmt: skip
+    demand = Demand(entry.item.id, entry.item.name, entry, AssetClass.STORAGE, count, None)
+    return [demand], [_steady(ledger, entry.item.id, entry, "storage", count, "power_w")]
+
+
+def shares(values: Iterable[float]) -> tuple[float, ...]:
+    """Parts of a whole.
+
+    >>> shares([3.0, 1.0])
+    (0.75, 0.25)
+    """
+    found = tuple(values)
+    total = sum(found)
+    return tuple(value / total for value in found)

@@ -1,0 +1,87 @@
+"""What can go wrong with a user's input, said with place and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where in a file a problem stands; line and column count from 1, 0 means the whole file."""
+
+    path: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        parts = [self.path]
+        if self.line:
+            parts.append(str(self.line))
+            if self.column:
+                parts.append(str(self.column))
+        return ":".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where, what, and what would put it right."""
+
+    message: str
+    place: Place | None = None
+    key: str = ""
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        what = f"{self.key}: {self.message}" if self.key else self.message
+        return where + what + (f" ({self.remedy})" if self.remedy else "")
+
+
+class PlannerError(Exception):
+    """Base of everything the planner says about a user's files or wishes.
+
+    Carries every problem found, not the first one.
+    """
+
+    def __init__(self, problems: Problem | str | Iterable[Problem]) -> None:
+        if isinstance(problems, str):
+            problems = Problem(problems)
+        if isinstance(problems, Problem):
+            problems = (problems,)
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+    def __reduce__(self) -> tuple[type, tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
+
+
+class InputError(PlannerError):
+    """A file is wrong."""
+
+
+class CatalogError(InputError):
+    """A catalog item is wrong or missing."""
+
+
+class ScenarioError(InputError):
+    """A scenario asks for something that is malformed."""
+
+
+class DesignError(PlannerError):
+    """The files are right and the cluster can't be built."""
+
+
+class CalibrationError(PlannerError):
+    """A measurement can't be fitted."""
+
+
+def nearest(word: str, known: Iterable[str], *, count: int = 3) -> str:
+    """Names closest to a mistyped one, as a remedy; empty when nothing is close.
+
+    >>> nearest("osfp-800-2xdr4", ["osfp-800g-2xdr4", "qm9790"])
+    'nearest: osfp-800g-2xdr4'
+    """
+    found: Sequence[str] = get_close_matches(word, list(known), n=count, cutoff=0.5)
+    return f"nearest: {', '.join(found)}" if found else ""

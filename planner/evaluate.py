@@ -1,0 +1,116 @@
+"""One evaluation: design, power, performance, finance. This page reads like the method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.arrays import Floats
+from planner.catalog.store import Catalog
+from planner.design.bom import BomRow, bill_of_materials
+from planner.design.cluster import Cluster, draw_cluster
+from planner.design.inventory import Inventory, enter_design, take_inventory
+from planner.design.phasing import network_shares
+from planner.errors import DesignError
+from planner.finance.capex import Capex, capex
+from planner.finance.cashflow import CashFlow, cash_flow
+from planner.finance.depreciation import Depreciation, depreciation
+from planner.finance.opex import Opex, opex
+from planner.finance.timeline import PhaseDates, Timeline, months_needed, phase_dates, timeline
+from planner.finance.unit_costs import hours, unit_costs
+from planner.ledger import Ledger, Override
+from planner.performance.predict import Performance, predict
+from planner.power.facility import facility, loss_lines
+from planner.power.it_load import Load, it_load
+from planner.scenario.load import Loaded
+from planner.scenario.parts import Parts, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Everything about a cluster that can be built."""
+
+    cluster: Cluster
+    inventory: Inventory
+    bom: tuple[BomRow, ...]
+    loads: tuple[Load, ...]
+    performance: Performance
+    phases: tuple[PhaseDates, ...]
+    time: Timeline
+    capex: Capex
+    opex: Opex
+    depreciation: Depreciation
+    cash: CashFlow
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What the planner says about a scenario.
+
+    Attributes:
+        ledger: Every number, by key; empty of results where the cluster can't be built.
+        built: The design and its costs; None where it can't be built.
+        refusal: Why it can't be built; None where it can.
+    """
+
+    loaded: Loaded
+    parts: Parts
+    ledger: Ledger
+    built: Built | None
+    refusal: DesignError | None
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the cluster can be built and the workloads fit."""
+        return self.built is not None
+
+
+def evaluate(loaded: Loaded, catalog: Catalog, *, draws: Mapping[str, Floats] | None = None) -> Evaluation:
+    """Evaluate one scenario, or with draws many that share its structure.
+
+    Args:
+        loaded: The scenario.
+        catalog: Where its parts are looked up.
+        draws: Arrays of shape (n,) that replace given lines, by key.
+
+    Raises:
+        ScenarioError: Parts that are missing or don't belong together.
+    """
+    parts = resolve(loaded, catalog)
+    phases = phase_dates(loaded, parts.as_of)
+    ledger = Ledger(months=months_needed(loaded, phases), overrides=_overrides(loaded), draws=draws)
+    try:
+        built = _build(ledger, parts, phases)
+    except DesignError as refusal:
+        return Evaluation(loaded, parts, ledger, None, refusal)
+    ledger.refuse_unused_overrides()
+    ledger.solve()
+    return Evaluation(loaded, parts, ledger, built, None)
+
+
+def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Built:
+    cluster = draw_cluster(parts)
+    enter_design(ledger, cluster)
+    inventory = take_inventory(ledger, cluster)
+    bom = bill_of_materials(ledger, inventory.demands)
+    performance = predict(ledger, cluster)
+    loads = it_load(ledger, inventory.consumers)
+    time = timeline(ledger, parts.loaded, phases, network_shares(ledger, cluster, bom, phases))
+    hours(ledger, parts, time)
+    facility(ledger, parts)
+    loss_lines(ledger, parts)
+    bought = capex(ledger, parts, bom, time)
+    running = opex(ledger, parts, bom, bought, time)
+    written_off = depreciation(ledger, parts, bought, time)
+    cash = cash_flow(ledger, parts, bought, running, time)
+    unit_costs(ledger, parts, time, cash)
+    return Built(
+        cluster, inventory, bom, loads, performance, phases, time, bought, running, written_off, cash
+    )
+
+
+def _overrides(loaded: Loaded) -> dict[str, Override]:
+    return {
+        key: Override(wish.value, wish.unit, wish.reason, loaded.source("overrides", key).where)
+        for key, wish in loaded.scenario.overrides.items()
+    }

@@ -1,0 +1,1 @@
+"""Capex, opex, depreciation, cash flow and unit costs."""

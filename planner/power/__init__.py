@@ -1,0 +1,1 @@
+"""IT load, facility and energy."""

@@ -1,0 +1,1 @@
+"""An evaluation in, text, workbook, HTML and JSON out."""

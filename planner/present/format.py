@@ -1,0 +1,149 @@
+"""The only place where a number becomes text."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+NOTHING: Final = "–"
+_SCALES: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+
+def digits_supported(value: float, low: float | None, high: float | None) -> int:
+    """Significant digits that a range supports, 2 to 4; 3 without a range.
+
+    >>> digits_supported(1.7264, 1.6, 1.8), digits_supported(2.32, 2.318, 2.322)
+    (3, 4)
+    """
+    if low is None or high is None or high <= low or value == 0:
+        return 3
+    relative = (high - low) / 2 / abs(value)
+    return min(4, max(2, math.ceil(-math.log10(relative)) + 1)) if relative > 0 else 3
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Plain decimal text with so many significant digits and thousands separated.
+
+    >>> significant(46812345.0), significant(0.012345), significant(58.61), significant(0.0)
+    ('46,800,000', '0.0123', '58.6', '0')
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "0"
+    places = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    return f"{rounded:,.{max(0, places)}f}"
+
+
+def short(value: float, digits: int = 3) -> str:
+    """At most six characters, with k, M, B for large values.
+
+    >>> short(46812345.0), short(2.318), short(1024.0), short(0.0123), short(384200.0), short(-2.1)
+    ('46.8M', '2.32', '1,024', '0.0123', '384k', '-2.10')
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    size = abs(value)
+    if size < 1e4:
+        text = f"{value:,.0f}" if size >= 10**digits else significant(value, digits)
+        return text if len(text) <= 6 else significant(value, digits - 1)
+    for index, (scale, letter) in enumerate(_SCALES):
+        if size >= scale * 0.9995:
+            if round(size / scale, 0) >= 1000 and index:
+                scale, letter = _SCALES[index - 1]
+            return significant(value / scale, digits) + letter
+    return significant(value, digits)
+
+
+def percent(fraction: float, places: int = 1) -> str:
+    """Share as a percentage without its sign.
+
+    >>> percent(0.3824)
+    '38.2'
+    """
+    return f"{fraction * 100:.{places}f}" if math.isfinite(fraction) else NOTHING
+
+
+def count(value: float) -> str:
+    """Whole number with thousands separated.
+
+    >>> count(16384.0)
+    '16,384'
+    """
+    return f"{value:,.0f}" if math.isfinite(value) else NOTHING
+
+
+def money(usd: float, digits: int = 3) -> str:
+    """Amount of money with its unit.
+
+    >>> money(46812345.0), money(2.318), money(950.0)
+    ('46.8 M USD', '2.32 USD', '950 USD')
+    """
+    if not math.isfinite(usd):
+        return NOTHING
+    if abs(usd) >= 0.9995e9:
+        return f"{significant(usd / 1e9, digits)} B USD"
+    if abs(usd) >= 0.9995e6:
+        return f"{significant(usd / 1e6, digits)} M USD"
+    if abs(usd) >= 0.9995e4:
+        return f"{significant(usd / 1e3, digits)} k USD"
+    return f"{significant(usd, digits)} USD"
+
+
+def quantity(value: float, unit: str, digits: int = 3) -> str:
+    """A ledger value with its unit, scaled to what people read.
+
+    >>> quantity(1726400.0, "W"), quantity(0.382, "fraction"), quantity(1024.0, "1"), quantity(2.318, "USD/GPU-h")
+    ('1.73 MW', '38.2 %', '1,024', '2.32 USD/GPU-h')
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    if unit == "1":
+        return count(value) if value == round(value) and abs(value) < 1e12 else significant(value, digits)
+    if unit == "USD":
+        return money(value, digits)
+    if unit.startswith("fraction"):
+        return f"{significant(value * 100, digits)} %{unit.removeprefix('fraction').replace('/', ' a ')}"
+    if unit == "flag":
+        return "yes" if value else "no"
+    if unit == "month":
+        return f"{value:g}"
+    for base in ("W", "byte/s", "byte", "FLOP/s", "FLOP"):
+        if unit == base:
+            return _prefixed(value, unit, digits)
+    if unit.startswith("USD/year"):
+        return f"{money(value, digits)} a year"
+    return f"{significant(value, digits)} {unit}"
+
+
+def _prefixed(value: float, unit: str, digits: int) -> str:
+    for scale, prefix in ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= scale * 0.9995:
+            return f"{significant(value / scale, digits)} {prefix}{unit}"
+    return f"{significant(value, digits)} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Time in the unit that gives a readable number.
+
+    >>> duration(0.0123), duration(9.42), duration(5400), duration(200000)
+    ('12.3 ms', '9.42 s', '1.50 h', '2.31 days')
+    """
+    if not math.isfinite(seconds):
+        return NOTHING
+    for scale, unit in ((86400.0, "days"), (3600.0, "h"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if (abs(seconds) >= scale and not (unit == "h" and abs(seconds) < 5400)) or unit == "us":
+            return f"{significant(seconds / scale)} {unit}"
+    raise AssertionError(seconds)
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Change with its sign; ``=`` where the digits shown don't differ from zero.
+
+    >>> signed(-2.1), signed(1.2), signed(0.0)
+    ('-2.10', '+1.20', '=')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "="
+    return f"{'+' if value > 0 else '-'}{short(abs(value), digits)}"

@@ -1,0 +1,295 @@
+"""Reads a scenario with its bases and command-line changes, keeping the place of every value."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from planner.documents import Document, Path_, load_document, parse_document
+from planner.errors import InputError, Place, Problem, ScenarioError, nearest
+from planner.resources import shipped
+from planner.scenario.schema import Scenario
+from planner.schema_errors import problems_of
+from planner.sourced import Basis, Source
+
+SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A scenario, and where each of its values stands.
+
+    Attributes:
+        scenario: The validated wishes.
+        document: Merged plain data, with the place of every value in the file it came from.
+        path: The file that was asked for.
+        bases: Files it extends, nearest first.
+    """
+
+    scenario: Scenario
+    document: Document
+    path: Path
+    bases: tuple[str, ...] = ()
+
+    @property
+    def stem(self) -> str:
+        """Name for output files."""
+        return self.path.stem
+
+    def digest(self) -> str:
+        """Hash over the merged input: two scenarios that ask the same have the same."""
+        text = json.dumps(self.scenario.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def stands(self, path: Path_) -> str:
+        """Where a value stands: ``file``, ``base``, ``set`` or ``default``."""
+        place = self.document.places.get(path)
+        if place is None:
+            return "default"
+        if place.path.startswith("--set"):
+            return "set"
+        return "file" if place.path == self.document.path else "base"
+
+    def source(self, *path: str | int, note: str = "") -> Source:
+        """Source of a value the user wrote, or of the schema's default."""
+        place = self.document.places.get(path)
+        if place is None:
+            return Source(
+                where="default",
+                source="planner-defaults",
+                basis=Basis.ESTIMATE,
+                verified=False,
+                note=note or f"default of {'.'.join(str(part) for part in path)}",
+            )
+        return Source(where=f"{place.path}:{place.line}" if place.line else place.path, note=note)
+
+
+def shipped_scenarios() -> tuple[str, ...]:
+    """Names of the scenarios that ship, sorted."""
+    return tuple(sorted(path.stem for path in (shipped("templates") / "scenarios").glob("*.yaml")))
+
+
+def find_scenario(name: str, *, beside: Path | None = None) -> Path:
+    """File of a scenario given as a path or as the name of a shipped one.
+
+    Raises:
+        ScenarioError: Neither; the nearest shipped names are in it.
+    """
+    path = Path(name)
+    candidates = [beside / path] if beside is not None and not path.is_absolute() else []
+    candidates.append(path)
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    built_in = shipped("templates") / "scenarios" / f"{name}.yaml"
+    if "/" not in name and built_in.is_file():
+        return built_in
+    raise ScenarioError(
+        Problem(
+            f"no scenario file '{name}', and none of this name ships",
+            remedy=nearest(path.stem, shipped_scenarios()) or f"shipped: {', '.join(shipped_scenarios())}",
+        )
+    )
+
+
+def load_scenario(name: str | Path, *, changes: Sequence[str] = ()) -> Loaded:
+    """Read, merge and validate a scenario.
+
+    Args:
+        name: File, or the name of a shipped scenario.
+        changes: ``key.path=value`` as given to ``--set``.
+
+    Raises:
+        ScenarioError: Every problem found, each with file, line and column.
+    """
+    path = find_scenario(str(name))
+    try:
+        document, bases = _merged(path, ())
+    except InputError as error:
+        raise ScenarioError(error.problems) from error
+    return _validated(_changed(document, changes), path, bases)
+
+
+def load_text(text: str, path: Path) -> Loaded:
+    """Validate a scenario that an editor holds; ``path`` tells where its bases lie.
+
+    Raises:
+        ScenarioError: Every problem found.
+    """
+    try:
+        document, bases = _extended(parse_document(text, name=str(path)), path, ())
+    except InputError as error:
+        raise ScenarioError(error.problems) from error
+    return _validated(document, path, bases)
+
+
+def _validated(document: Document, path: Path, bases: tuple[str, ...]) -> Loaded:
+    if not isinstance(document.data, dict):
+        raise ScenarioError(
+            Problem("a scenario is a mapping of keys", Place(document.path), remedy="see planner init")
+        )
+    try:
+        scenario = Scenario.model_validate(document.data)
+    except ValidationError as error:
+        raise ScenarioError(problems_of(error, document, Scenario)) from error
+    return Loaded(scenario, document, path, bases)
+
+
+def _merged(path: Path, above: tuple[Path, ...]) -> tuple[Document, tuple[str, ...]]:
+    return _extended(load_document(path, name=_shown(path)), path, above)
+
+
+def _shown(path: Path) -> str:
+    """A shipped file by its short name, any other as the user wrote it."""
+    try:
+        return f"templates/{path.relative_to(shipped('templates'))}"
+    except ValueError:
+        return str(path)
+
+
+def _extended(document: Document, path: Path, above: tuple[Path, ...]) -> tuple[Document, tuple[str, ...]]:
+    base_name = document.data.get("extends") if isinstance(document.data, dict) else None
+    if base_name is None:
+        return document, ()
+    place = document.place(("extends",))
+    if not isinstance(base_name, str):
+        raise ScenarioError(Problem("is the name of one scenario", place, "extends"))
+    try:
+        base_path = find_scenario(base_name, beside=path.parent)
+    except ScenarioError as error:
+        raise ScenarioError(
+            Problem(problem.message, place, "extends", problem.remedy) for problem in error.problems
+        ) from error
+    chain = (*above, path.resolve())
+    if base_path.resolve() in chain:
+        names = " > ".join(one.name for one in (*chain, base_path))
+        raise ScenarioError(
+            Problem(f"goes in a circle: {names}", place, "extends", "extend another scenario")
+        )
+    if len(chain) > 8:
+        raise ScenarioError(Problem("more than eight scenarios deep", place, "extends"))
+    base, bases = _merged(base_path, chain)
+    merged = Document({}, document.path)
+    merged.data = _overlay(base.data, document.data, (), (), base, document, merged)
+    merged.places[()] = document.place(())
+    return merged, (_shown(base_path), *bases)
+
+
+def _overlay(
+    base: Any, over: Any, base_path: Path_, over_path: Path_, old: Document, new: Document, out: Document,
+    out_path: Path_ = (),
+) -> Any:  # fmt: skip
+    """Deep merge; items of a list that have ids are matched by them, other lists are replaced."""
+    if isinstance(base, dict) and isinstance(over, dict):
+        found: dict[str, Any] = {}
+        for key in (*base, *(key for key in over if key not in base)):
+            here = (*out_path, key)
+            if key in over and key in base:
+                found[key] = _overlay(
+                    base[key], over[key], (*base_path, key), (*over_path, key), old, new, out, here
+                )
+            elif key in over:
+                found[key] = _copy(over[key], (*over_path, key), new, out, here)
+            else:
+                found[key] = _copy(base[key], (*base_path, key), old, out, here)
+            source = new.places.get((*over_path, key)) or old.places.get((*base_path, key))
+            if source:
+                out.places.setdefault(here, source)
+        return found
+    if _keyed(base) and _keyed(over):
+        items: list[Any] = []
+        by_id = {item["id"]: index for index, item in enumerate(over)}
+        for index, item in enumerate(base):
+            here = (*out_path, len(items))
+            mine = by_id.pop(item["id"], None)
+            items.append(
+                _copy(item, (*base_path, index), old, out, here)
+                if mine is None
+                else _overlay(item, over[mine], (*base_path, index), (*over_path, mine), old, new, out, here)
+            )
+        for index in by_id.values():
+            items.append(_copy(over[index], (*over_path, index), new, out, (*out_path, len(items))))
+        return items
+    return _copy(over, over_path, new, out, out_path)
+
+
+def _keyed(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(item, dict) and isinstance(item.get("id"), str) for item in value)
+    )
+
+
+def _copy(value: Any, path: Path_, source: Document, out: Document, out_path: Path_) -> Any:
+    place = source.places.get(path)
+    if place:
+        out.places[out_path] = place
+    if isinstance(value, dict):
+        return {k: _copy(v, (*path, k), source, out, (*out_path, k)) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_copy(v, (*path, i), source, out, (*out_path, i)) for i, v in enumerate(value)]
+    return value
+
+
+def _changed(document: Document, changes: Iterable[str]) -> Document:
+    problems: list[Problem] = []
+    for change in changes:
+        place = Place(f"--set {change}")
+        key, equals, text = change.partition("=")
+        if not equals or not key.strip():
+            problems.append(Problem("is not key=value", place, remedy="write --set site.pue=1.2"))
+            continue
+        try:
+            value = parse_document(text, name=str(place)).data
+            _put(document, key.strip(), value, place)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    return document
+
+
+def _put(document: Document, dotted: str, value: Any, place: Place) -> None:
+    """Set one value; list items are named by id or by index from 0."""
+    parts = dotted.replace("[", ".").replace("]", "").split(".")
+    here: Any = document.data
+    path: Path_ = ()
+    for position, part in enumerate(parts):
+        last = position == len(parts) - 1
+        step: str | int = part
+        if isinstance(here, list):
+            found = [i for i, item in enumerate(here) if isinstance(item, dict) and item.get("id") == part]
+            found = found or ([int(part)] if part.isdigit() and int(part) < len(here) else [])
+            if not found:
+                ids = [str(item.get("id")) for item in here if isinstance(item, dict)]
+                raise ScenarioError(
+                    Problem(f"no item '{part}' in {'.'.join(parts[:position])}", place,
+                            remedy=f"items: {', '.join(ids)}")
+                )  # fmt: skip
+            step = found[0]
+        elif not isinstance(here, dict):
+            raise ScenarioError(Problem(f"{'.'.join(parts[:position])} holds a value, not fields", place))
+        path = (*path, step)
+        if last:
+            here[step] = value
+            document.places = {k: v for k, v in document.places.items() if k[: len(path)] != path}
+            for below, _ in [((), None), *_paths(value)]:
+                document.places[(*path, *below)] = place
+        else:
+            if isinstance(here, dict) and not isinstance(here.get(part), (dict, list)):
+                here[part] = {}
+                document.places[path] = place
+            here = here[step]
+
+
+def _paths(value: Any) -> list[tuple[Path_, Any]]:
+    from planner.documents import walk
+
+    return list(walk(value))

@@ -1,0 +1,272 @@
+"""The catalog items a scenario names, all of them looked up and checked at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from planner.catalog.schema import (
+    Accelerator,
+    CoolingType,
+    Fabric,
+    FabricBehaviour,
+    Item,
+    Model,
+    Nic,
+    Rental,
+    ScaleUp,
+    Server,
+    Site,
+    Storage,
+    Switch,
+    SwitchAsic,
+)  # fmt: skip
+from planner.catalog.store import RELEASE, Catalog, Entry
+from planner.choices import Topology
+from planner.errors import CatalogError, Place, Problem, ScenarioError
+from planner.scenario.load import Loaded
+from planner.scenario.schema import Group, Tier, Workload
+
+T = TypeVar("T", bound=Item)
+
+BEHAVIOUR_BY_FABRIC = {Fabric.INFINIBAND: "infiniband-adaptive", Fabric.ETHERNET: "ethernet-ecmp-tuned"}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupParts:
+    """One group of servers with all that is inside."""
+
+    wish: Group
+    server: Entry[Server]
+    accelerator: Entry[Accelerator]
+    scaleup: Entry[ScaleUp] | None
+    nic: Entry[Nic]
+
+    @property
+    def servers(self) -> int:
+        """Servers, or racks bought as one, in service."""
+        return self.wish.gpus // self.server.item.gpus
+
+
+@dataclass(frozen=True, slots=True)
+class TierParts:
+    """One tier's wish and its switch."""
+
+    wish: Tier
+    switch: Entry[Switch]
+    asic: Entry[SwitchAsic]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Everything a scenario names, resolved.
+
+    Attributes:
+        tiers: Leaf, spine, core; empty where the scenario has no fabric.
+        as_of: Date against which parts are orderable and prices are stale.
+    """
+
+    loaded: Loaded
+    catalog: Catalog
+    groups: tuple[GroupParts, ...]
+    tiers: tuple[TierParts, ...]
+    inband: Entry[Switch] | None
+    oob: Entry[Switch] | None
+    behaviour: Entry[FabricBehaviour] | None
+    storage: Entry[Storage] | None
+    site: Entry[Site]
+    cooling: Entry[CoolingType]
+    models: dict[str, Entry[Model]]
+    rental: Entry[Rental] | None
+    as_of: str
+
+    @property
+    def gpus(self) -> int:
+        """GPUs in service, all groups together."""
+        return sum(group.wish.gpus for group in self.groups)
+
+    def workload(self, kind: str) -> Workload | None:
+        """First workload of a kind."""
+        return next((one for one in self.loaded.scenario.workloads if one.kind == kind), None)
+
+
+class _Finder:
+    def __init__(self, loaded: Loaded, catalog: Catalog) -> None:
+        self.loaded, self.catalog = loaded, catalog
+        self.problems: list[Problem] = []
+
+    def find(self, kind: type[T], item_id: str, *path: str | int) -> Entry[T] | None:
+        """Look an item up; a failure is kept with the place that names it."""
+        try:
+            return self.catalog.entry(kind, item_id)
+        except CatalogError as error:
+            place = self.loaded.document.place(path)
+            named = ".".join(str(part) for part in path)
+            for problem in error.problems:
+                own = problem.place is not None
+                self.problems.append(
+                    problem if own else Problem(problem.message, place, named, problem.remedy)
+                )
+            return None
+
+    def refuse(self, message: str, *path: str | int, remedy: str = "") -> None:
+        place: Place = self.loaded.document.place(path)
+        self.problems.append(Problem(message, place, ".".join(str(part) for part in path), remedy))
+
+
+def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
+    """Look up all parts.
+
+    Raises:
+        ScenarioError: Parts that are missing, not orderable or don't belong together, all of them.
+    """
+    finder, scenario = _Finder(loaded, catalog), loaded.scenario
+    as_of = scenario.as_of or RELEASE
+    groups = [
+        found
+        for index, group in enumerate(scenario.cluster.groups)
+        if (found := _group(finder, group, index, as_of)) is not None
+    ]
+    tiers = _tiers(finder, as_of)
+    network, behaviour = scenario.network, None
+    if tiers:
+        fabric = tiers[0].switch.item.fabric
+        behaviour = finder.find(
+            FabricBehaviour, network.behaviour or BEHAVIOUR_BY_FABRIC[fabric], "network", "behaviour"
+        )
+        _check_fabric(finder, groups, tiers, behaviour)
+    storage = None
+    if network.storage is not None:
+        storage = finder.find(Storage, network.storage.system, "network", "storage", "system")
+    inband = finder.find(Switch, network.inband, "network", "inband") if network.inband else None
+    oob = finder.find(Switch, network.oob, "network", "oob") if network.oob else None
+    site = finder.find(Site, scenario.site.location, "site", "location")
+    cooling = finder.find(CoolingType, scenario.site.cooling, "site", "cooling")
+    models = {
+        workload.model: model
+        for index, workload in enumerate(scenario.workloads)
+        if (model := finder.find(Model, workload.model, "workloads", index, "model")) is not None
+    }
+    rental = None
+    if scenario.money.rental is not None:
+        rental = finder.find(Rental, scenario.money.rental, "money", "rental")
+    if finder.problems:
+        raise ScenarioError(finder.problems)
+    assert site is not None and cooling is not None
+    return Parts(
+        loaded, catalog, tuple(groups), tuple(tiers), inband, oob, behaviour, storage, site, cooling,
+        models, rental, as_of,
+    )  # fmt: skip
+
+
+def _group(finder: _Finder, group: Group, index: int, as_of: str) -> GroupParts | None:
+    path = ("cluster", "groups", index)
+    server = finder.find(Server, group.server, *path, "server")
+    if server is None:
+        return None
+    _check_orderable(finder, server, as_of, *path, "server")
+    accelerator = finder.find(Accelerator, server.item.accelerator, *path, "server")
+    wanted = finder.loaded.scenario.network.nic
+    nic = finder.find(
+        Nic, wanted or server.item.compute_nics.nic, *(("network", "nic") if wanted else (*path, "server"))
+    )
+    scaleup = None
+    if accelerator is not None and accelerator.item.scaleup is not None:
+        scaleup = finder.find(ScaleUp, accelerator.item.scaleup, *path, "server")
+    size = server.item.gpus
+    if group.gpus % size:
+        below, above = group.gpus // size * size, -(-group.gpus // size) * size
+        finder.refuse(
+            f"is {group.gpus:,}, and '{group.server}' has {size} GPUs", *path, "gpus",
+            remedy=f"write {above:,}" + (f" or {below:,}" if below else ""),
+        )  # fmt: skip
+    if accelerator is None or nic is None:
+        return None
+    return GroupParts(group, server, accelerator, scaleup, nic)
+
+
+def _check_orderable(finder: _Finder, entry: Entry[T], as_of: str, *path: str | int) -> None:
+    item = entry.item
+    if not item.orderable:
+        finder.refuse(
+            f"'{item.id}' can't be ordered: {item.why_not_orderable or 'it is a roadmap part'}", *path,
+            remedy="choose a part that can be, see planner catalog list",
+        )  # fmt: skip
+    elif item.available is not None and item.available > as_of[: len(item.available)]:
+        finder.refuse(
+            f"'{item.id}' can be ordered from {item.available}, and the plan is of {as_of}", *path,
+            remedy="move as_of, or choose a part that can be ordered then",
+        )  # fmt: skip
+
+
+def _tiers(finder: _Finder, as_of: str) -> list[TierParts]:
+    network = finder.loaded.scenario.network
+    if network.topology is Topology.NONE:
+        return []
+    if network.leaf.switch is None:
+        finder.refuse(
+            "is missing", "network", "leaf", "switch",
+            remedy="name a switch, or write network.topology: none for one server without a fabric",
+        )  # fmt: skip
+        return []
+    tiers: list[TierParts] = []
+    named = network.leaf.switch
+    for tier in ("leaf", "spine", "core"):
+        wish: Tier = getattr(network, tier)
+        named = wish.switch or named
+        path = ("network", tier if wish.switch else "leaf", "switch")
+        switch = finder.find(Switch, named, *path)
+        if switch is None:
+            return []
+        if wish.switch:
+            _check_orderable(finder, switch, as_of, *path)
+        asic = finder.find(SwitchAsic, switch.item.asic, *path)
+        if asic is None:
+            return []
+        tiers.append(TierParts(wish, switch, asic))
+    return tiers
+
+
+def _check_fabric(
+    finder: _Finder,
+    groups: list[GroupParts],
+    tiers: list[TierParts],
+    behaviour: Entry[FabricBehaviour] | None,
+) -> None:
+    fabric = tiers[0].switch.item.fabric
+    for tier, name in zip(tiers[1:], ("spine", "core"), strict=True):
+        if tier.switch.item.fabric is not fabric:
+            finder.refuse(
+                f"'{tier.switch.item.id}' speaks {tier.switch.item.fabric}, and the leaf {fabric}",
+                "network", name, "switch", remedy=f"choose a switch for {fabric}",
+            )  # fmt: skip
+    for group in groups:
+        if fabric not in group.nic.item.fabrics:
+            speaks = ", ".join(group.nic.item.fabrics)
+            finder.refuse(
+                f"'{tiers[0].switch.item.id}' speaks {fabric}, and NIC '{group.nic.item.id}' of "
+                f"group '{group.wish.id}' speaks {speaks}",
+                "network", "leaf", "switch", remedy="set network.nic or choose another switch",
+            )  # fmt: skip
+    if behaviour is None:
+        return
+    if behaviour.item.fabric is not fabric:
+        finder.refuse(
+            f"'{behaviour.item.id}' is for {behaviour.item.fabric}, and the switches speak {fabric}",
+            "network", "behaviour",
+        )  # fmt: skip
+    nics = {group.nic.item.id for group in groups}
+    asics = {tier.asic.item.id for tier in tiers}
+    for needed, there, what in (
+        (behaviour.item.needs_nics, nics, "NICs"),
+        (behaviour.item.needs_asics, asics, "switch ASICs"),
+    ):
+        if needed and not there <= set(needed):
+            finder.refuse(
+                f"'{behaviour.item.id}' needs {what} {', '.join(needed)}, and the plan has "
+                f"{', '.join(sorted(there - set(needed)))}",
+                "network", "behaviour", remedy="choose parts of that stack or another behaviour",
+            )  # fmt: skip
+
+
+__all__ = ["GroupParts", "Parts", "TierParts", "resolve"]

@@ -1,0 +1,15 @@
+"""What every test shares: programs a test needs are looked for before it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.office import browser_or_skip, office_or_skip
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked ``office`` or ``browser`` are skipped without the program; in CI they fail."""
+    if item.get_closest_marker("office"):
+        office_or_skip()
+    if item.get_closest_marker("browser"):
+        browser_or_skip()

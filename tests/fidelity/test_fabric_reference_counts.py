@@ -1,0 +1,75 @@
+"""Published switch and cable counts, reproduced exactly (no tolerance: they are counts)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from planner.design.fabric import FabricRequest, SwitchPorts, design_fabric
+
+TABLES = YAML(typ="safe").load(Path(__file__).with_name("fabric_reference_counts.yaml"))
+ROWS = [(table, row) for table in TABLES for row in table["rows"]]
+
+
+@pytest.mark.parametrize(("table", "row"), ROWS, ids=[f"{t['table']}-{r['nodes']}" for t, r in ROWS])
+def test_a_published_fabric_is_reproduced_exactly(table: dict[str, Any], row: dict[str, int]) -> None:
+    switch = SwitchPorts(
+        "published",
+        table["cages"],
+        float(table["cage_rate_gbit_per_s"]),
+        table["links_per_cage"],
+        ports_per_cage=table["ports_per_cage"],
+    )
+    built = design_fabric(
+        FabricRequest(
+            gpus=row["nodes"] * table["gpus_per_node"],
+            gpus_per_node=table["gpus_per_node"],
+            nics_per_node=table["nics_per_node"],
+            nic_rate_gbit_per_s=float(table["nic_rate_gbit_per_s"]),
+            leaf=switch,
+            planes=table["planes"],
+            reserved_ports=table["reserved_ports"],
+        )
+    ).to_json()
+    wanted = {key: count for key, count in row.items() if key != "nodes"}
+    assert {key: built[key] for key in wanted} == wanted
+
+
+@pytest.mark.parametrize(("radix", "endpoints"), [(64, 2048), (128, 8192), (144, 10368), (512, 131072)])
+def test_a_full_two_tier_build_has_the_textbook_counts(radix: int, endpoints: int) -> None:
+    built = design_fabric(_plain(radix, endpoints))
+    assert (built.tiers, built.leaves, built.spines) == (2, 2 * endpoints // radix, endpoints // radix)
+    assert built.node_leaf_links == built.leaf_spine_links == endpoints
+
+
+@pytest.mark.parametrize("radix", [16, 32, 64, 128])
+def test_a_full_three_tier_build_has_the_textbook_counts(radix: int) -> None:
+    """2N/R leaves, 2N/R spines, N/R cores and three links for each of R^3/4 endpoints."""
+    endpoints = radix**3 // 4
+    built = design_fabric(_plain(radix, endpoints))
+    assert (built.leaves, built.spines, built.cores) == (
+        2 * endpoints // radix,
+        2 * endpoints // radix,
+        endpoints // radix,
+    )
+    assert built.node_leaf_links == built.leaf_spine_links == built.spine_core_links == endpoints
+    assert sum(tier.free for tier in built.tier_ports) == 0
+
+
+def test_a_three_tier_fabric_of_128k_has_five_switch_side_ports_for_each_endpoint() -> None:
+    """About 655,000 switch-side modules (NVIDIA and Lambda on co-packaged optics, 131,072 endpoints)."""
+    built = design_fabric(_plain(128, 131072))
+    assert sum(tier.used for tier in built.tier_ports) == 655_360
+
+
+def _plain(radix: int, endpoints: int) -> FabricRequest:
+    return FabricRequest(
+        gpus=endpoints,
+        gpus_per_node=8,
+        nics_per_node=8,
+        nic_rate_gbit_per_s=400.0,
+        leaf=SwitchPorts("plain", radix, 400.0, 1),
+    )

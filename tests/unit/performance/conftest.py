@@ -1,0 +1,108 @@
+"""A machine, models and corrections that the tests of this folder share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from planner.arrays import Floats
+from planner.performance.collectives import Link
+from planner.performance.inference import ServingConstants, ServingFormat
+from planner.performance.layers import Links, TrainingConstants
+from planner.performance.memory import MemoryConstants
+from planner.performance.models import ModelShape, model_shape
+from planner.performance.parallelism import Plan
+from planner.performance.queueing import Tails
+from planner.performance.roofline import ChipRates
+from planner.performance.serving import Server
+from planner.performance.training import StateBytes
+
+
+def one(value: float) -> Floats:
+    """A number as the core wants it."""
+    return np.array([float(value)])
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Llama-3.1-70B on eight-GPU H100 nodes in 16 bits."""
+
+    shape: ModelShape
+    chip: ChipRates
+    links: Links
+    constants: TrainingConstants
+    state: StateBytes
+    memory: MemoryConstants
+
+    def plan(self, **changes: float) -> Plan:
+        """Tensor 4, pipeline 4, context 2, data 2: the published 64-GPU recipe."""
+        values = {
+            "tensor_ranks": 4, "pipeline_ranks": 4, "context_ranks": 2, "data_ranks": 2, "expert_ranks": 1,
+            "expert_tensor_ranks": 1, "virtual_stages": 5, "microbatch_sequences": 1,
+            "global_batch_sequences": 128, "sequence_tokens": 8192, "zero_stage": 1,
+            "recomputed_layers_fraction": 0, "recomputed_attention_fraction": 0,
+        }  # fmt: skip
+        return Plan(**{name: one(value) for name, value in (values | changes).items()})
+
+
+TRAINING = {
+    "gemm_share_of_peak_fraction": 0.72, "gemm_shape_constant": 85, "head_gemm_share_of_peak_fraction": 0.72,
+    "head_gemm_shape_constant": 85, "gemm_element_bytes": 2, "attention_share_of_peak_fraction": 0.45,
+    "attention_sequence_constant_tokens": 512, "attention_full_rate_head_dim": 128,
+    "attention_head_dim_exponent": 0.5, "attention_backward_flop_ratio": 2.5,
+    "attention_backward_rate_fraction": 0.85, "memory_share_fraction": 0.85, "memory_traffic_factor": 1,
+    "memory_backward_ratio": 1.8, "cast_bytes_per_element": 0, "gradient_traffic_bytes_per_parameter": 8,
+    "logit_traffic_bytes_per_entry": 20, "layer_fixed_s": 2e-4, "tensor_overlap_fraction": 0.47,
+    "data_overlap_fraction": 0.65, "data_overlap_slowdown_fraction": 0.05, "pipeline_exposed_fraction": 0.5,
+    "pipeline_interleaved_exposed_ratio": 0.5, "expert_transfer_efficiency_fraction": 0.79,
+    "expert_exposed_fraction": 1, "expert_once_per_domain_fraction": 0, "grouped_gemm_share_ratio": 0.84,
+    "permute_passes": 5.1, "sparse_layer_host_s": 1e-3, "sharded_hiding_fraction": 0.7,
+    "sharded_slowdown_fraction": 0.12, "optimiser_bytes_per_parameter": 34, "step_fixed_s": 0.015,
+    "straggler_fraction_per_doubling": 0.0025,
+}  # fmt: skip
+
+SERVING = {
+    "memory_share_fraction": 0.93, "gemm_share_of_peak_fraction": 0.56, "head_gemm_share_of_peak_fraction": 0.7,
+    "gemm_fixed_s": 5e-6, "expert_gemm_share_ratio": 0.39, "expert_tile_tokens": 46, "kv_share_ratio": 0.86,
+    "kv_fill_sequences": 0, "prefill_attention_share_of_peak_fraction": 0.54, "all_reduce_gain_ratio": 1.35,
+    "layer_fixed_s": 39e-6, "sparse_layer_fixed_s": 15e-6, "element_bytes_per_value": 38,
+    "expert_traffic_factor": 1.3, "step_fixed_s": 1e-3, "sequence_fixed_s": 15.5e-6, "request_host_s": 1.5e-3,
+    "first_token_fixed_s": 0.015, "first_token_decode_steps": 2.5, "reserved_bytes": 3e9,
+    "memory_use_fraction": 0.92,
+}  # fmt: skip
+
+
+@pytest.fixture
+def llama_70b() -> ModelShape:
+    """Llama-3.1-70B."""
+    return model_shape(layers=80, hidden=8192, heads=64, kv_heads=8, vocab=128256, ffn=28672)
+
+
+@pytest.fixture
+def bench(llama_70b: ModelShape) -> Bench:
+    """Training of Llama-3.1-70B on H100."""
+    outside = Link(one(42.5e9), one(2e-5), one(3e-6), one(1e6))
+    inside = Link(one(360e9), one(5e-6), one(8e-7), one(2.5e6))
+    return Bench(
+        shape=llama_70b,
+        chip=ChipRates(one(989e12), one(989e12), one(3.35e12), one(85e9)),
+        links=Links(inside, outside, outside, one(8), one(8), one(0)),
+        constants=TrainingConstants(**{name: one(value) for name, value in TRAINING.items()}),
+        state=StateBytes(one(2), one(4), one(12)),
+        memory=MemoryConstants(one(0.5), one(4), one(3e9)),
+    )
+
+
+@pytest.fixture
+def server(llama_70b: ModelShape) -> Server:
+    """Llama-3.1-70B in FP8 on H100."""
+    return Server(
+        shape=llama_70b,
+        chip=ChipRates(one(1979e12), one(989e12), one(3.35e12), one(85e9)),
+        link=Link(one(360e9), one(2e-6), one(4e-7), one(6e5)),
+        constants=ServingConstants(**{name: one(value) for name, value in SERVING.items()}),
+        form=ServingFormat(one(1), one(1)),
+        tails=Tails(one(0.2), one(0.9), one(2.1), one(3.2), one(1.05), one(1.8)),
+    )
