@@ -11,7 +11,7 @@ from planner.design.bom import BomRow, bill_of_materials
 from planner.design.cluster import Cluster, draw_cluster
 from planner.design.inventory import Inventory, enter_design, take_inventory
 from planner.design.phasing import network_shares
-from planner.errors import DesignError
+from planner.errors import DesignError, Problem, ScenarioError
 from planner.finance.capex import Capex, capex
 from planner.finance.cashflow import CashFlow, cash_flow
 from planner.finance.depreciation import Depreciation, depreciation
@@ -84,6 +84,8 @@ def evaluate(loaded: Loaded, catalog: Catalog, *, draws: Mapping[str, Floats] | 
     except DesignError as refusal:
         return Evaluation(loaded, parts, ledger, None, refusal)
     ledger.refuse_unused_overrides()
+    unknown = [key for key in ledger.draws if key not in ledger]
+    assert not unknown, f"draws of lines that are not there: {unknown}"
     ledger.solve()
     return Evaluation(loaded, parts, ledger, built, None)
 
@@ -109,7 +111,35 @@ def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Buil
     )
 
 
+DESIGNED = ("cluster.gpus", "network.nic_rate", "network.leaf", "phase.", "timing.", "design.", "bom.")
+"""Beginnings of keys that the design rests on or sets: another value is another design."""
+POSITIVE = ("price.", "accelerator.", "scaleup.", "network.", "watts.")
+
+
 def _overrides(loaded: Loaded) -> dict[str, Override]:
+    """Overrides of the scenario.
+
+    Raises:
+        ScenarioError: Values that no line can have, or lines that only the scenario's own fields change.
+    """
+    problems = []
+    for key, wish in loaded.scenario.overrides.items():
+        place = loaded.document.place(("overrides", key, "value"))
+        if key.startswith(DESIGNED):
+            problems.append(
+                Problem(
+                    f"'{key}' belongs to the design", place, f"overrides.{key}",
+                    "change the scenario's cluster, network or phases, and the design follows",
+                )
+            )  # fmt: skip
+        least = 1.0 if key == "power.pue" else 0.0
+        if wish.value < least or (wish.value == 0 and key.startswith(POSITIVE)):
+            limit = f"{least:g} or more" if wish.value < least else "more than 0"
+            problems.append(
+                Problem(f"is {wish.value:g}, and must be {limit}", place, f"overrides.{key}.value")
+            )
+    if problems:
+        raise ScenarioError(problems)
     return {
         key: Override(wish.value, wish.unit, wish.reason, loaded.source("overrides", key).where)
         for key, wish in loaded.scenario.overrides.items()

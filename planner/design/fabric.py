@@ -216,7 +216,6 @@ def _rail_only(request: FabricRequest) -> FabricDesign:
     if request.rail_tiers_max < 2:
         raise refusal(
             f"a rail needs {endpoints:,} ports, its leaf has {radix:,}",
-            "rails with two tiers of their own (rail_tiers_max 2)",
             "topology rail-optimised",
             "more planes",
             f"{(radix - request.reserved_ports) // request.links_per_rail * request.gpus_per_node:,} "

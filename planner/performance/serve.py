@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -81,9 +81,48 @@ def serve(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
     point = operating_point(
         server, requests=requests, layout=choice.layout, batch_sequences=choice.point.batch_sequences
     )
+    ratios = _error_ratios(assumed, key)
+    point = slower(point, assumed.use(ratios[0]), assumed.use(ratios[1]))
     found = Served(workload, key, server, requests, choice.layout, point, choice)
     _enter(ledger, found, [*assumed.lines, *wishes])
     return found
+
+
+def _error_ratios(assumed: Assumed, key: str) -> tuple[Line, Line]:
+    """Measured over predicted time for each token, and to the first one: 1, with the bands of like runs."""
+    found = []
+    for name, band, label in (
+        ("model_error_ratio", "serving_band_throughput_fraction", "Measured over predicted time for each token"),
+        (
+            "first_token_error_ratio", "serving_band_first_token_fraction",
+            "Measured over predicted time to first token",
+        ),
+    ):  # fmt: skip
+        figure, source = assumed.catalog.figure("performance", band)
+        found.append(
+            assumed.ledger.given(
+                f"{key}.{name}", label, "1", 1.0, source, low=1.0 - figure.value, high=1.0 + figure.value
+            )
+        )
+    return found[0], found[1]
+
+
+def slower(point: OperatingPoint, token: Floats, first: Floats) -> OperatingPoint:
+    """An operating point whose tokens take so many times as long, and its first tokens another multiple."""
+    latency = point.latency
+    return replace(
+        point,
+        output_tokens_per_s=point.output_tokens_per_s / token,
+        output_tokens_per_s_per_gpu=point.output_tokens_per_s_per_gpu / token,
+        rate_per_s=point.rate_per_s / token,
+        latency=replace(
+            latency,
+            first_token_mean_s=latency.first_token_mean_s * first,
+            first_token_p99_s=latency.first_token_p99_s * first,
+            per_token_mean_s=latency.per_token_mean_s * token,
+            per_token_p99_s=latency.per_token_p99_s * token,
+        ),
+    )
 
 
 def serving_constants(assumed: Assumed, machine: Hardware, precision: Precision) -> ServingConstants:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -101,6 +101,8 @@ def train(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
         shape=case.shape, plan=choice.plan, chip=case.hardware.chip, links=case.hardware.links,
         constants=case.constants, state=case.state,
     )  # fmt: skip
+    ratio = _error_ratio(assumed, key, sparse=bool(case.shape.experts[0] > 0))
+    step = slower(step, assumed.use(ratio))
     memory = training_memory(shape=case.shape, plan=choice.plan, state=case.state, constants=case.memory)
     found = Trained(workload, key, case.shape, choice.plan, step, memory, choice, workload.plan == "auto")
     inputs = [*assumed.lines, batch]
@@ -108,6 +110,37 @@ def train(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
     _enter_step(ledger, found, inputs, gpus, float(sequences * tokens))
     _enter_memory(ledger, found, inputs, case.hardware.chip.memory_bytes)
     return found
+
+
+def _error_ratio(assumed: Assumed, key: str, *, sparse: bool) -> Line:
+    """True over predicted step time: 1, with the band that like measured runs showed.
+
+    Overriding it calibrates the prediction to a run of one's own.
+    """
+    name = "model_band_moe_fraction" if sparse else "model_band_unknown_stack_fraction"
+    figure, source = assumed.catalog.figure("performance", name)
+    return assumed.ledger.given(
+        f"{key}.model_error_ratio", "Measured over predicted step time", "1", 1.0, source,
+        low=1.0 - figure.value, high=1.0 + figure.value,
+    )  # fmt: skip
+
+
+def slower(step: TrainingStep, ratio: Floats) -> TrainingStep:
+    """A step whose every part takes so many times as long; shares of the step stay.
+
+    Args:
+        step: As predicted.
+        ratio: Measured over predicted time, shape (n,).
+    """
+    parts = {part.name: getattr(step.parts, part.name) * ratio for part in fields(step.parts)}
+    return replace(
+        step,
+        step_s=step.step_s * ratio,
+        parts=replace(step.parts, **parts),
+        tokens_per_s=step.tokens_per_s / ratio,
+        mfu=step.mfu / ratio,
+        hfu=step.hfu / ratio,
+    )
 
 
 def _case(assumed: Assumed, cluster: Cluster, workload: Workload) -> _Case:

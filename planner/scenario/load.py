@@ -113,7 +113,14 @@ def load_scenario(name: str | Path, *, changes: Sequence[str] = ()) -> Loaded:
         document, bases = _merged(path, ())
     except InputError as error:
         raise ScenarioError(error.problems) from error
-    return _validated(_changed(document, changes), path, bases)
+    problems = _change(document, changes)
+    try:
+        found = _validated(document, path, bases)
+    except ScenarioError as error:
+        raise ScenarioError([*problems, *error.problems]) from error
+    if problems:
+        raise ScenarioError(problems)
+    return found
 
 
 def load_text(text: str, path: Path) -> Loaded:
@@ -238,7 +245,8 @@ def _copy(value: Any, path: Path_, source: Document, out: Document, out_path: Pa
     return value
 
 
-def _changed(document: Document, changes: Iterable[str]) -> Document:
+def _change(document: Document, changes: Iterable[str]) -> list[Problem]:
+    """Put ``key=value`` changes into a document; what can't be put is returned as problems."""
     problems: list[Problem] = []
     for change in changes:
         place = Place(f"--set {change}")
@@ -251,14 +259,14 @@ def _changed(document: Document, changes: Iterable[str]) -> Document:
             _put(document, key.strip(), value, place)
         except InputError as error:
             problems += error.problems
-    if problems:
-        raise ScenarioError(problems)
-    return document
+    return problems
 
 
 def _put(document: Document, dotted: str, value: Any, place: Place) -> None:
     """Set one value; list items are named by id or by index from 0."""
     parts = dotted.replace("[", ".").replace("]", "").split(".")
+    if parts[0] == "overrides" and len(parts) > 1:
+        parts = ["overrides", dotted.partition(".")[2]]  # ledger keys hold dots of their own
     here: Any = document.data
     path: Path_ = ()
     for position, part in enumerate(parts):

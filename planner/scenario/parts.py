@@ -20,6 +20,7 @@ from planner.catalog.schema import (
     Storage,
     Switch,
     SwitchAsic,
+    Transceiver,
 )  # fmt: skip
 from planner.catalog.store import RELEASE, Catalog, Entry
 from planner.choices import Topology
@@ -135,6 +136,7 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
             FabricBehaviour, network.behaviour or BEHAVIOUR_BY_FABRIC[fabric], "network", "behaviour"
         )
         _check_fabric(finder, groups, tiers, behaviour)
+        _check_optics(finder, groups, tiers, as_of)
     storage = None
     if network.storage is not None:
         storage = finder.find(Storage, network.storage.system, "network", "storage", "system")
@@ -225,6 +227,47 @@ def _tiers(finder: _Finder, as_of: str) -> list[TierParts]:
             return []
         tiers.append(TierParts(wish, switch, asic))
     return tiers
+
+
+def _check_optics(
+    finder: _Finder, groups: list[GroupParts], tiers: list[TierParts], as_of: str
+) -> None:
+    """Modules that the scenario names fit their cages by form and rate."""
+    wishes: list[tuple[str, tuple[str, ...], str, str, float]] = []
+    for tier, name in zip(tiers, ("leaf", "spine", "core"), strict=True):
+        if tier.wish.optic is not None:
+            item = tier.switch.item
+            if item.optics is not None:
+                finder.refuse(
+                    f"'{item.id}' has co-packaged optics and takes no module", "network", name, "optic",
+                    remedy="leave it out",
+                )  # fmt: skip
+                continue
+            wishes.append(
+                (tier.wish.optic, ("network", name, "optic"), item.id, item.cage, item.cage_rate_gbit_per_s)
+            )
+    endpoint = finder.loaded.scenario.network.endpoint_optic
+    if endpoint is not None and groups:
+        nic = groups[0].nic.item
+        wishes.append(
+            (endpoint, ("network", "endpoint_optic"), nic.id, nic.cage, nic.port_rate_gbit_per_s.value)
+        )
+    for optic, path, part, cage, rate in wishes:
+        module = finder.find(Transceiver, optic, *path)
+        if module is None:
+            continue
+        _check_orderable(finder, module, as_of, *path)
+        own = module.item.rate_gbit_per_s.value
+        if own != rate:
+            finder.refuse(
+                f"'{optic}' has {own:g} Gbit/s, and a cage of '{part}' needs {rate:g} Gbit/s", *path,
+                remedy="choose a module of the cage's rate, or leave it out for the cheapest that fits",
+            )  # fmt: skip
+        elif cage and module.item.cage and module.item.cage != cage:
+            finder.refuse(
+                f"'{optic}' is {module.item.cage}, and '{part}' takes {cage}", *path,
+                remedy="choose a module of the cage's form, or leave it out for the cheapest that fits",
+            )  # fmt: skip
 
 
 def _check_fabric(

@@ -133,6 +133,9 @@ class View:
         verdict: Which limits are met or missed, by how much, and the tightest one.
         meets: Whether all limits are met; False where the plan can't be built.
         stamp: Scenario file, catalog date, versions and hashes, in order.
+        choices: What was decided, against what, and when that would flip; None where nothing is built.
+        unknowns: The inputs most worth measuring; None where nothing is built.
+        glossary: Terms and what they mean here.
     """
 
     name: str
@@ -144,3 +147,6 @@ class View:
     sections: tuple[Section, ...]
     refusal: tuple[Remedy, ...] = ()
     stamp: tuple[tuple[str, str], ...] = field(default_factory=tuple)
+    choices: Table | None = None
+    unknowns: Table | None = None
+    glossary: tuple[tuple[str, str], ...] = ()

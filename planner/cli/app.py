@@ -1,0 +1,255 @@
+"""The commands, their options and help texts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+import planner
+
+app = typer.Typer(
+    name="planner",
+    help="Plans AI clusters: which hardware, wired how, powered and cooled how, delivering what, costing what.",
+    epilog="Start with: planner run h200-1024-ndr -o reports",
+    add_completion=True,
+    no_args_is_help=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+catalog_app = typer.Typer(
+    help="The hardware catalog, with source and date of every figure.", rich_markup_mode=None
+)
+app.add_typer(catalog_app, name="catalog")
+
+Scenarios = Annotated[list[str], typer.Argument(help="Scenario files, or names of shipped ones.")]
+OneScenario = Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")]
+Changes = Annotated[
+    Optional[list[str]],
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a value, such as site.pue=1.2. Repeatable."),
+]
+Folders = Annotated[
+    Optional[list[Path]],
+    typer.Option(
+        "--catalog", metavar="DIR", help="Folder laid out like catalog/ that adds or replaces items."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+
+
+def run_app(arguments: list[str] | None = None) -> int:
+    """Run a command; a user's mistake becomes its problems and exit code 2, an interrupt 130."""
+    from planner.errors import PlannerError
+
+    try:
+        found = app(args=arguments, standalone_mode=False)
+    except PlannerError as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except typer.Exit as leaving:
+        return int(leaving.exit_code)
+    except typer.Abort:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        context = getattr(error, "ctx", None)
+        if context is not None:
+            print(context.get_usage(), file=sys.stderr)
+        print(f"planner: {error.format_message()}", file=sys.stderr)
+        return 2
+    return found if isinstance(found, int) else 0
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"cluster-planner {planner.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> int | None:
+    """Without a command: the terminal interface, or this help where there is no terminal."""
+    if context.invoked_subcommand is not None:
+        return None
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        print(context.get_help())
+        return 0
+    from planner.tui.run import run
+
+    return run(None, [])
+
+
+@app.command(epilog="Example: planner tui h200-1024-ndr")
+def tui(
+    scenario: Annotated[Optional[str], typer.Argument(help="Scenario to open.")] = None,
+    catalog: Folders = None,
+) -> int:
+    """Edit a scenario and see every number move."""
+    from planner.tui.run import run
+
+    return run(scenario, catalog or [])
+
+
+@app.command(
+    epilog="Example: planner run h200-1024-ndr my.yaml -o reports --set site.pue=1.2 --format html,xlsx"
+)
+def run(
+    scenarios: Annotated[
+        Optional[list[str]], typer.Argument(help="Scenario files, or names of shipped ones.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the reports.")
+    ] = Path("reports"),
+    change: Changes = None,
+    formats: Annotated[
+        str, typer.Option("--format", metavar="LIST", help="Any of html,xlsx,json, with commas.")
+    ] = "html,xlsx,json",
+    catalog: Folders = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every shipped scenario.")] = False,
+    jobs: Annotated[
+        Optional[int],
+        typer.Option("-j", "--jobs", min=1, max=64, help="Processes; as many as cores by default."),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Evaluate scenarios and write NAME.html, NAME.xlsx and NAME.json for each.
+
+    Exit codes: 0 done, 1 a stated limit is missed, 2 input wrong or the cluster can't be built
+    (its report says why), 130 interrupted. A batch returns the worst; one broken scenario does
+    not stop the others.
+    """
+    from planner.cli.batch import run_batch
+
+    return run_batch(
+        scenarios or [], everything=everything, output=output, changes=change or [], formats=formats,
+        catalog=catalog or [], jobs=jobs, as_json=as_json,
+    )  # fmt: skip
+
+
+@app.command(epilog="Example: planner check my.yaml")
+def check(scenarios: Scenarios, change: Changes = None, catalog: Folders = None) -> int:
+    """Validate scenarios: every problem with file, line and remedy."""
+    from planner.cli.inspect import check_scenarios
+
+    return check_scenarios(scenarios, changes=change or [], catalog=catalog or [])
+
+
+@app.command(epilog="Example: planner explain h200-1024-ndr capex.total_usd")
+def explain(
+    scenario: OneScenario,
+    key: Annotated[Optional[str], typer.Argument(help="Ledger key; all keys are listed without one.")] = None,
+    change: Changes = None,
+    catalog: Folders = None,
+    depth: Annotated[int, typer.Option(min=1, max=99, help="Levels to walk down.")] = 99,
+    as_json: AsJson = False,
+) -> int:
+    """Say how a number came about, down to source and date."""
+    from planner.cli.inspect import explain_key
+
+    return explain_key(
+        scenario, key, changes=change or [], catalog=catalog or [], depth=depth, as_json=as_json
+    )
+
+
+@app.command(epilog="Example: planner init my-cluster.yaml")
+def init(
+    path: Annotated[Path, typer.Argument(help="File to write.")] = Path("scenario.yaml"),
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> int:
+    """Write a commented scenario to start from, and its schema for editors beside it."""
+    from planner.cli.inspect import write_template
+
+    return write_template(path, force=force)
+
+
+@app.command(epilog="Example: planner schema scenario > scenario.schema.json")
+def schema(
+    what: Annotated[str, typer.Argument(help="scenario, catalog or report.", metavar="WHAT")] = "scenario",
+) -> int:
+    """Print a JSON Schema, for editors and checks."""
+    from planner.cli.inspect import print_schema
+
+    return print_schema(what)
+
+
+@app.command(epilog="Example: planner fabric --nodes 127 --switch qm9700 --json")
+def fabric(
+    switch: Annotated[str, typer.Option(help="Switch at every tier, a catalog id.")],
+    gpus: Annotated[Optional[int], typer.Option(min=1, help="GPUs to join.")] = None,
+    nodes: Annotated[Optional[int], typer.Option(min=1, help="Or nodes to join.")] = None,
+    gpus_per_node: Annotated[int, typer.Option(min=1, help="GPUs of a node.")] = 8,
+    nics_per_node: Annotated[
+        Optional[int], typer.Option(min=0, help="NICs of a node; one a GPU by default.")
+    ] = None,
+    rails: Annotated[Optional[int], typer.Option(min=1, help="Rails; one a NIC by default.")] = None,
+    planes: Annotated[int, typer.Option(min=1, max=16, help="Planes each NIC is split over.")] = 1,
+    topology: Annotated[str, typer.Option(help="rail-optimised or rail-only.")] = "rail-optimised",
+    oversubscription: Annotated[float, typer.Option(min=1.0, help="Leaf bandwidth down over up.")] = 1.0,
+    reserved_ports: Annotated[
+        Optional[int], typer.Option(min=0, help="Ports kept for management; 4 on InfiniBand by default.")
+    ] = None,
+    nic: Annotated[
+        Optional[str], typer.Option(help="NIC, a catalog id; one that fits the switch by default.")
+    ] = None,
+    catalog: Folders = None,
+    as_json: AsJson = False,
+) -> int:
+    """Design the network alone: leaves, spines, cores, links and cables."""
+    from planner.cli.network import design_alone
+
+    return design_alone(
+        switch=switch, gpus=gpus, nodes=nodes, gpus_per_node=gpus_per_node, nics_per_node=nics_per_node,
+        rails=rails, planes=planes, topology=topology, oversubscription=oversubscription,
+        reserved_ports=reserved_ports, nic=nic, catalog=catalog or [], as_json=as_json,
+    )  # fmt: skip
+
+
+@catalog_app.command("list", epilog="Example: planner catalog list transceivers --filter '800g price<900'")
+def catalog_list(
+    family: Annotated[Optional[str], typer.Argument(help="One family, such as switches.")] = None,
+    words: Annotated[
+        str, typer.Option("--filter", metavar="WORDS", help="Words and comparisons that must hold.")
+    ] = "",
+    catalog: Folders = None,
+    as_json: AsJson = False,
+) -> int:
+    """List items."""
+    from planner.cli.shelf import list_items
+
+    return list_items(family, words, catalog=catalog or [], as_json=as_json)
+
+
+@catalog_app.command("show", epilog="Example: planner catalog show qm9700")
+def catalog_show(
+    item: Annotated[str, typer.Argument(help="Id of an item, or FAMILY/ID.")],
+    catalog: Folders = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show an item with the source and date of every figure."""
+    from planner.cli.shelf import show_item
+
+    return show_item(item, catalog=catalog or [], as_json=as_json)
+
+
+@catalog_app.command("check", epilog="Example: planner catalog check --catalog my-catalog")
+def catalog_check(catalog: Folders = None) -> int:
+    """Read every item and every source, and say what is wrong."""
+    from planner.cli.shelf import check_items
+
+    return check_items(catalog=catalog or [])

@@ -1,0 +1,282 @@
+"""The run command: many scenarios, several formats, several processes, one exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.errors import InputError, Place, PlannerError, Problem, nearest
+
+if TYPE_CHECKING:
+    from planner.present.view.model import View
+
+FORMATS = ("html", "xlsx", "json")
+PARALLEL_FROM = 4
+"""Scenarios from which starting processes pays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One scenario to evaluate and write."""
+
+    name: str
+    stem: str
+    output: Path
+    changes: tuple[str, ...]
+    formats: tuple[str, ...]
+    catalog: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of it: its exit code, problems in words, the view, and the files written."""
+
+    task: Task
+    code: int
+    problems: tuple[str, ...]
+    view: View | None
+    files: tuple[str, ...]
+
+
+def run_batch(
+    names: Sequence[str],
+    *,
+    everything: bool,
+    output: Path,
+    changes: Sequence[str],
+    formats: str,
+    catalog: Sequence[Path],
+    jobs: int | None,
+    as_json: bool,
+) -> int:
+    """Evaluate and write all; print what was found; return the worst exit code.
+
+    Raises:
+        InputError: The call itself is wrong: no scenario, unknown format, unwritable folder.
+    """
+    tasks = _tasks(names, everything, output, changes, formats, catalog)
+    _make_folder(output)
+    done: list[Done] = []
+    try:
+        done.extend(_progress(_results(tasks, jobs), len(tasks)))
+    except KeyboardInterrupt:
+        print(f"interrupted: {len(done)} of {len(tasks)} scenarios written", file=sys.stderr)
+        return 130
+    order = {task: index for index, task in enumerate(tasks)}
+    done.sort(key=lambda one: order[one.task])
+    for one in done:
+        for problem in one.problems:
+            print(problem, file=sys.stderr)
+    if as_json:
+        print(json.dumps([_summary(one) for one in done], indent=1, allow_nan=False))
+    else:
+        _print(done)
+    return max((one.code for one in done), default=0)
+
+
+def _tasks(
+    names: Sequence[str],
+    everything: bool,
+    output: Path,
+    changes: Sequence[str],
+    formats: str,
+    catalog: Sequence[Path],
+) -> list[Task]:
+    from planner.scenario.load import shipped_scenarios
+
+    wanted = [*names, *(shipped_scenarios() if everything else ())]
+    problems = []
+    if not wanted:
+        problems.append(
+            Problem(
+                "no scenario given", remedy=f"give a file, --all, or one of {', '.join(shipped_scenarios())}"
+            )
+        )
+    kinds = tuple(dict.fromkeys(part.strip() for part in formats.split(",") if part.strip()))
+    problems += [
+        Problem(
+            f"no format '{kind}'",
+            key="--format",
+            remedy=nearest(kind, FORMATS) or f"any of {', '.join(FORMATS)}",
+        )
+        for kind in kinds
+        if kind not in FORMATS
+    ]
+    if not kinds:
+        problems.append(Problem("names no format", key="--format", remedy=f"any of {', '.join(FORMATS)}"))
+    stems: dict[str, str] = {}
+    for name in dict.fromkeys(wanted):
+        stem = Path(name).stem if Path(name).suffix in (".yaml", ".yml") else Path(name).name
+        if stem in stems:
+            problems.append(
+                Problem(
+                    f"'{stems[stem]}' and '{name}' would write the same files", remedy="rename one of them"
+                )
+            )
+        stems[stem] = name
+    if problems:
+        raise InputError(problems)
+    return [Task(name, stem, output, tuple(changes), kinds, tuple(catalog)) for stem, name in stems.items()]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            Problem(
+                f"can't be made: {error.strerror or error}",
+                Place(str(folder)),
+                remedy="give a folder you may write to",
+            )
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise InputError(
+            Problem("can't be written to", Place(str(folder)), remedy="give a folder you may write to")
+        )
+
+
+def _results(tasks: Sequence[Task], jobs: int | None) -> Iterator[Done]:
+    """Results as they come; in this process for a few scenarios, else in several."""
+    workers = min(jobs or os.cpu_count() or 1, len(tasks))
+    if workers < 2 or (jobs is None and len(tasks) < PARALLEL_FROM):
+        for task in tasks:
+            yield run_one(task)
+        return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+
+    method = "fork" if sys.platform.startswith("linux") else "spawn"
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context(method), initializer=_quiet)
+    try:
+        futures = [pool.submit(run_one, task) for task in tasks]
+        for future in as_completed(futures):
+            yield future.result()
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _quiet() -> None:
+    """A worker leaves ctrl-C to the parent, which ends it."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def run_one(task: Task) -> Done:
+    """Evaluate one scenario and write its files, each whole or not at all."""
+    from planner.catalog.store import open_catalog
+    from planner.evaluate import evaluate
+    from planner.present.view.build import view
+    from planner.scenario.load import load_scenario
+
+    try:
+        evaluation = evaluate(load_scenario(task.name, changes=task.changes), open_catalog(task.catalog))
+    except PlannerError as error:
+        return Done(task, 2, _said(task, error), None, ())
+    shown = view(evaluation)
+    try:
+        files = tuple(_write(task, evaluation))
+    except PlannerError as error:
+        return Done(task, 2, _said(task, error), shown, ())
+    if evaluation.refusal is not None:
+        return Done(task, 2, _said(task, evaluation.refusal), shown, files)
+    return Done(task, 0 if shown.meets else 1, (), shown, files)
+
+
+def _said(task: Task, error: PlannerError) -> tuple[str, ...]:
+    return tuple(str(one) if one.place else f"{task.name}: {one}" for one in error.problems)
+
+
+def _write(task: Task, evaluation: Any) -> Iterator[str]:
+    from planner.present.files import write_atomically
+
+    for kind in task.formats:
+        path = task.output / f"{task.stem}.{kind}"
+        write_atomically(path, _content(kind, evaluation))
+        yield str(path)
+
+
+def _content(kind: str, evaluation: Any) -> bytes:
+    if kind == "json":
+        from planner.present.json_output import json_text
+
+        return json_text(evaluation).encode()
+    if kind == "xlsx":
+        from planner.present.workbook import workbook_bytes
+
+        return workbook_bytes(evaluation)
+    from planner.present.html import html_text
+
+    return html_text(evaluation).encode()
+
+
+def _progress(results: Iterable[Done], total: int) -> Iterator[Done]:
+    """A progress bar on stderr where that is a terminal and there is more than one scenario."""
+    if total < 2 or not sys.stderr.isatty():
+        yield from results
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    waiting = iter(results)
+    first = next(waiting)  # workers are started before the bar's thread is
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        job = bar.add_task("scenarios", total=total, completed=1)
+        yield first
+        for one in waiting:
+            bar.advance(job)
+            yield one
+
+
+def _print(done: Sequence[Done]) -> None:
+    from planner.present.text import batch_table, headline_table
+
+    if len(done) == 1:
+        one = done[0]
+        if one.view is not None:
+            print(one.view.finding)
+            print(one.view.verdict)
+            if one.view.feasible:
+                print(headline_table(one.view))
+        for path in one.files:
+            print(f"written: {path}")
+        return
+    print(
+        batch_table(
+            [
+                (one.task.stem, one.view.headlines)
+                for one in done
+                if one.view is not None and one.view.feasible
+            ]
+        )
+    )
+    for one in done:
+        if one.code:
+            said = one.view.verdict if one.view is not None else "not read"
+            print(f"{one.task.stem}: {said}")
+    print(f"written: {sum(len(one.files) for one in done)} files in {done[0].task.output}")
+
+
+def _summary(one: Done) -> dict[str, Any]:
+    view = one.view
+    return {
+        "scenario": one.task.name,
+        "exit_code": one.code,
+        "finding": view.finding if view is not None else None,
+        "verdict": view.verdict if view is not None else None,
+        "feasible": view.feasible if view is not None else None,
+        "meets_limits": view.meets if view is not None else None,
+        "outcomes": {cell.key: cell.value for cell in view.headlines} if view is not None else {},
+        "problems": list(one.problems),
+        "files": list(one.files),
+    }

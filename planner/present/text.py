@@ -1,0 +1,159 @@
+"""Plain text for the terminal: headline tables, explanations, lists of keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from planner.evaluate import Evaluation
+from planner.ledger import Axis, Kind, Ledger, Line
+from planner.ledger.words import words
+from planner.present import format as fmt
+from planner.present.view.model import Headline, View
+
+
+def headline_table(view: View) -> str:
+    """Outcomes of one scenario, a row each: value, limit, how it is known."""
+    rows = [("outcome", "value", "limit", "", "basis")]
+    for cell in view.headlines:
+        if cell.value is None:
+            continue
+        mark = "" if cell.met is None else "meets" if cell.met else "MISSES"
+        rows.append((cell.name, cell.text, cell.limit_text, mark, cell.letter))
+        if cell.note:
+            rows.append((f"  {cell.note}", "", "", "", ""))
+    return _columns(rows)
+
+
+def batch_table(rows: Sequence[tuple[str, tuple[Headline, ...]]]) -> str:
+    """Outcomes of many scenarios, a row each scenario."""
+    if not rows:
+        return ""
+    head = ("scenario", *(cell.bar for cell in rows[0][1]))
+    return _columns([head, *((name, *(cell.short for cell in cells)) for name, cells in rows)])
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> str:
+    spans = [row for row in rows if any(row[1:])]
+    widths = [max(len(row[index]) for row in spans) for index in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if index == 0 else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    )
+
+
+def key_list(ledger: Ledger) -> str:
+    """Every key with its value and label."""
+    rows = [(line.key, _value(ledger, line), line.label) for line in ledger]
+    wide = max(len(key) for key, _, _ in rows)
+    most = max(len(value) for _, value, _ in rows)
+    return "\n".join(f"{key:<{wide}}  {value:>{most}}  {label}" for key, value, label in rows)
+
+
+def explanation(evaluation: Evaluation, key: str, *, depth: int) -> str:
+    """Tree of a number: value, formula in words, inputs, down to source and date."""
+    lines: list[str] = []
+    seen: set[str] = set()
+    _explain(evaluation, key, "", 0, depth, seen, lines)
+    return "\n".join(lines)
+
+
+def _explain(
+    evaluation: Evaluation, key: str, indent: str, level: int, depth: int, seen: set[str], out: list[str]
+) -> None:
+    ledger = evaluation.ledger
+    line = ledger[key]
+    again = key in seen and bool(ledger.inputs_of(key))
+    out.append(f"{indent}{line.label} = {_value(ledger, line)}  [{key}]{'  (shown above)' if again else ''}")
+    if again:
+        return
+    seen.add(key)
+    if line.kind is Kind.GIVEN:
+        out += [f"{indent}  {said}" for said in source_words(evaluation, line)]
+        return
+    prefix = "= " if line.kind is Kind.DERIVED else ""
+    out.append(f"{indent}  {prefix}{words(line, ledger.lines)}")
+    if line.kind is Kind.COMPUTED:
+        out.append(f"{indent}  by {line.function}")
+    if level + 1 >= depth:
+        return
+    for child in ledger.inputs_of(key):
+        if child == key:
+            continue
+        _explain(evaluation, child, indent + "    ", level + 1, depth, seen, out)
+
+
+def source_words(evaluation: Evaluation, line: Line) -> list[str]:
+    """Where a given line stands, what it rests on, its range and date, in a few short lines."""
+    source = line.source
+    assert source is not None
+    basis = f"{source.basis.letter} {source.basis}" + ("" if source.verified else ", not verified")
+    dated = f", {source.as_of}" if source.as_of else ""
+    said = [f"{source.where}: {basis}{dated}"]
+    entry = evaluation.parts.catalog.sources.get(source.source)
+    if entry is not None:
+        where = f" ({entry.locator})" if entry.locator else ""
+        said.append(f"source: {entry.title}{where}")
+    if line.low is not None or line.high is not None:
+        value = evaluation.ledger.scalar(line)
+        low = value if line.low is None else line.low
+        high = value if line.high is None else line.high
+        said.append(f"range {fmt.quantity(low, line.unit)} to {fmt.quantity(high, line.unit)} (P10 to P90)")
+    if source.note:
+        said.append(f"note: {source.note}")
+    return said
+
+
+def explanation_json(evaluation: Evaluation, key: str, *, depth: int) -> dict[str, Any]:
+    """The same tree as plain data; a line met before is named without its inputs."""
+    return _tree(evaluation, key, depth, set())
+
+
+def _tree(evaluation: Evaluation, key: str, depth: int, seen: set[str]) -> dict[str, Any]:
+    ledger, line = evaluation.ledger, evaluation.ledger[key]
+    found: dict[str, Any] = {
+        "key": key,
+        "label": line.label,
+        "unit": line.unit,
+        "kind": line.kind.value,
+        "value": _number(ledger, line),
+        "words": words(line, ledger.lines),
+    }
+    if line.source is not None:
+        entry = evaluation.parts.catalog.sources.get(line.source.source)
+        found["source"] = {
+            "where": line.source.where,
+            "id": line.source.source,
+            "title": entry.title if entry is not None else "",
+            "locator": entry.locator if entry is not None else "",
+            "basis": line.source.basis.value,
+            "as_of": line.source.as_of,
+            "verified": line.source.verified,
+            "note": line.source.note,
+        }
+        found["low"], found["high"] = line.low, line.high
+    if line.function:
+        found["function"] = line.function
+    children = [child for child in ledger.inputs_of(key) if child != key]
+    if key not in seen and depth > 1 and children:
+        seen.add(key)
+        found["inputs"] = [_tree(evaluation, child, depth - 1, seen) for child in children]
+    return found
+
+
+def _number(ledger: Ledger, line: Line) -> Any:
+    values = ledger.value(line)[0]
+    if line.axis is Axis.SCALAR:
+        return float(values) if math.isfinite(values) else None
+    return [float(value) for value in values]
+
+
+def _value(ledger: Ledger, line: Line) -> str:
+    if line.axis is Axis.SCALAR:
+        return fmt.quantity(ledger.scalar(line), line.unit)
+    total = float(ledger.value(line)[0].sum())
+    return f"{fmt.quantity(total, line.unit)} over {ledger.value(line).shape[1]} {line.axis}s"
