@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SCENARIO ?= h200-1024-ndr
 
-.PHONY: report test lint bench gallery lock clean
+.PHONY: report test lint bench gallery golden lock clean
 .DEFAULT_GOAL := report
 
 $(VENV)/run.stamp: pyproject.toml
@@ -39,3 +39,12 @@ gallery: $(VENV)/run.stamp
 
 clean:
 	rm -rf $(VENV) dist build
+
+# Writes the lock file again, hashes only; needs pip-tools.
+lock:
+	pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+		--no-annotate --no-header --strip-extras --allow-unsafe --extra dev -o requirements-ci.txt pyproject.toml
+	sed -i '1i # Locked for CI: make lock writes it. Hashes only, no addresses.' requirements-ci.txt
+
+golden: $(VENV)/dev.stamp
+	$(BIN)/python tests/golden/test_golden.py

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.arrays import Floats
 from planner.catalog.store import Catalog
@@ -44,6 +44,20 @@ class Built:
 
 
 @dataclass(frozen=True, slots=True)
+class Range:
+    """P10, P50 and P90 of a line over draws of its inputs, and the draws, in a fixed order."""
+
+    p10: float
+    p50: float
+    p90: float
+    draws: Floats
+
+    def odds_at_most(self, limit: float) -> float:
+        """Share of draws that stay within a limit."""
+        return float((self.draws <= limit).mean())
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What the planner says about a scenario.
 
@@ -51,6 +65,7 @@ class Evaluation:
         ledger: Every number, by key; empty of results where the cluster can't be built.
         built: The design and its costs; None where it can't be built.
         refusal: Why it can't be built; None where it can.
+        ranges: Ranges of results by key, where they were asked for (see `planner.study.bands`).
     """
 
     loaded: Loaded
@@ -58,6 +73,7 @@ class Evaluation:
     ledger: Ledger
     built: Built | None
     refusal: DesignError | None
+    ranges: Mapping[str, Range] = field(default_factory=dict)
 
     @property
     def feasible(self) -> bool:

@@ -7,9 +7,9 @@ Rates are one direction; arithmetic is dense (no structured sparsity).
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from planner.catalog.figure import Date, Figure, Frozen, Id
 

@@ -174,13 +174,11 @@ def _quiet() -> None:
 
 def run_one(task: Task) -> Done:
     """Evaluate one scenario and write its files, each whole or not at all."""
-    from planner.catalog.store import open_catalog
-    from planner.evaluate import evaluate
     from planner.present.view.build import view
-    from planner.scenario.load import load_scenario
+    from planner.study.plan import plan
 
     try:
-        evaluation = evaluate(load_scenario(task.name, changes=task.changes), open_catalog(task.catalog))
+        evaluation = plan(task.name, changes=task.changes, catalog=task.catalog)
     except PlannerError as error:
         return Done(task, 2, _said(task, error), None, ())
     shown = view(evaluation)

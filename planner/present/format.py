@@ -56,6 +56,19 @@ def short(value: float, digits: int = 3) -> str:
     return significant(value, digits)
 
 
+def plain(value: float) -> str:
+    """A given number as it was written: up to six significant digits, no trailing zeros.
+
+    >>> plain(312667.0), plain(0.0892), plain(3.6e11), plain(1.262e-05), plain(60.0)
+    ('312,667', '0.0892', '3.6e+11', '1.262e-05', '60')
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    if 1e4 <= abs(value) < 1e9 and value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:.6g}"
+
+
 def percent(fraction: float, places: int = 1) -> str:
     """Share as a percentage without its sign.
 
@@ -147,3 +160,24 @@ def signed(value: float, digits: int = 3) -> str:
     if value == 0 or not math.isfinite(value):
         return "="
     return f"{'+' if value > 0 else '-'}{short(abs(value), digits)}"
+
+
+def written(value: float | str | bool | None) -> str:
+    """A scenario's value as a person writes it: all its digits, thousands separated, no unit.
+
+    >>> written(16384), written(0.02), written(60000000.0), written(None), written("air"), written(True)
+    ('16,384', '0.02', '60,000,000', '–', 'air', 'yes')
+    """
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return f"{value:,}"
+    if not math.isfinite(value):
+        return NOTHING
+    if value == round(value) and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:,.10g}"

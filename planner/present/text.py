@@ -15,14 +15,16 @@ from planner.present.view.model import Headline, View
 
 def headline_table(view: View) -> str:
     """Outcomes of one scenario, a row each: value, limit, how it is known."""
-    rows = [("outcome", "value", "limit", "", "basis")]
+    rows = [("outcome", "value", "P10 to P90", "limit", "", "basis")]
     for cell in view.headlines:
         if cell.value is None:
             continue
         mark = "" if cell.met is None else "meets" if cell.met else "MISSES"
-        rows.append((cell.name, cell.text, cell.limit_text, mark, cell.letter))
+        if cell.odds is not None:
+            mark += f", {fmt.percent(cell.odds, 0)} of 100 draws"
+        rows.append((cell.name, cell.text, cell.range_text, cell.limit_text, mark, cell.letter))
         if cell.note:
-            rows.append((f"  {cell.note}", "", "", "", ""))
+            rows.append((f"  {cell.note}", "", "", "", "", ""))
     return _columns(rows)
 
 

@@ -28,6 +28,8 @@ def set_value(text: str, path: Path_, value: Any) -> str:
     """
     data = parse_document(text, name="scenario").data
     expected = _with(data, path, value)
+    if _alike(expected, data):
+        return text
     nodes = list(descend(span_tree(text), path))
     if len(nodes) == len(path) + 1:
         return _checked(_replaced(text, nodes, path, value), expected, path)
@@ -96,26 +98,17 @@ def own_path(text: str, merged: Any, path: Path_) -> tuple[str, Path_]:
     """
     own: Any = parse_document(text, name="scenario").data
     found: Path_ = ()
-    for position, step in enumerate(path):
-        last = position == len(path) - 1
-        if isinstance(step, int) and isinstance(merged, list) and step < len(merged):
-            item = merged[step]
-            if isinstance(item, dict) and isinstance(item.get("id"), str):
-                items = own if isinstance(own, list) else []
-                at = [
-                    i for i, one in enumerate(items) if isinstance(one, dict) and one.get("id") == item["id"]
-                ]
-                if not at and not (last and len(items) == step):
-                    text = add_item(text, found, {"id": item["id"]})
-                    return own_path(text, _root_with(merged, item), (*found, *path[position:])) if not found else (
-                        text, (*found, len(items), *path[position + 1 :])
-                    )  # fmt: skip
-                step = at[0] if at else len(items)
-        elif isinstance(step, int) and isinstance(merged, list):
-            step = len(own) if isinstance(own, list) else 0
-        found = (*found, step)
-        merged = _child(merged, path[position])
-        own = _child(own, step)
+    for step in path:
+        at = step
+        if isinstance(step, int) and isinstance(merged, list):
+            items = own if isinstance(own, list) else []
+            name = _id(_child(merged, step))
+            place = min(step, len(items)) if name is None else _position(items, name)
+            if place is None:
+                text, place = add_item(text, found, {"id": name}), len(items)
+                own = [*items, {"id": name}]
+            at = place
+        found, merged, own = (*found, at), _child(merged, step), _child(own, at)
     return text, found
 
 
@@ -125,21 +118,22 @@ def stands_in_text(text: str, merged: Any, path: Path_) -> Path_ | None:
     found: Path_ = ()
     for step in path:
         at: str | int | None = step
-        if (
-            isinstance(step, int)
-            and isinstance(merged, list)
-            and step < len(merged)
-            and isinstance(own, list)
-        ):
-            item = merged[step]
-            if isinstance(item, dict) and isinstance(item.get("id"), str):
-                at = next(
-                    (i for i, one in enumerate(own) if isinstance(one, dict) and one.get("id") == item["id"]), None
-                )  # fmt: skip
+        if isinstance(step, int) and isinstance(own, list):
+            name = _id(_child(merged, step))
+            at = step if name is None else _position(own, name)
         if at is None or _child(own, at, _MISSING) is _MISSING:
             return None
         found, merged, own = (*found, at), _child(merged, step), _child(own, at)
     return found
+
+
+def _id(item: Any) -> str | None:
+    name = item.get("id") if isinstance(item, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _position(items: list[Any], name: str) -> int | None:
+    return next((i for i, one in enumerate(items) if _id(one) == name), None)
 
 
 _MISSING: Any = object()
@@ -151,10 +145,6 @@ def _child(data: Any, step: str | int, default: Any = None) -> Any:
     if isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data):
         return data[step]
     return default
-
-
-def _root_with(merged: Any, item: Any) -> Any:
-    return merged if isinstance(merged, list) else [item]
 
 
 def _checked(text: str, expected: Any, path: Path_) -> str:

@@ -115,7 +115,7 @@ def load_scenario(name: str | Path, *, changes: Sequence[str] = ()) -> Loaded:
         raise ScenarioError(error.problems) from error
     problems = _change(document, changes)
     try:
-        found = _validated(document, path, bases)
+        found = validated(document, path, bases)
     except ScenarioError as error:
         raise ScenarioError([*problems, *error.problems]) from error
     if problems:
@@ -129,14 +129,28 @@ def load_text(text: str, path: Path) -> Loaded:
     Raises:
         ScenarioError: Every problem found.
     """
+    document, bases = merge_text(text, path)
+    return validated(document, path, bases)
+
+
+def merge_text(text: str, path: Path) -> tuple[Document, tuple[str, ...]]:
+    """Plain data of a scenario that an editor holds, merged with its bases but not validated.
+
+    Raises:
+        ScenarioError: The text is no YAML that is taken, or a base can't be read.
+    """
     try:
-        document, bases = _extended(parse_document(text, name=str(path)), path, ())
+        return _extended(parse_document(text, name=_shown(path)), path, ())
     except InputError as error:
         raise ScenarioError(error.problems) from error
-    return _validated(document, path, bases)
 
 
-def _validated(document: Document, path: Path, bases: tuple[str, ...]) -> Loaded:
+def validated(document: Document, path: Path, bases: tuple[str, ...]) -> Loaded:
+    """Validate merged plain data; cheap enough for every key that is pressed.
+
+    Raises:
+        ScenarioError: Every problem found, each with its place.
+    """
     if not isinstance(document.data, dict):
         raise ScenarioError(
             Problem("a scenario is a mapping of keys", Place(document.path), remedy="see planner init")

@@ -7,13 +7,13 @@ a lower bound where prices move together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from math import erfc
 
 import numpy as np
 
 from planner.arrays import Floats
-from planner.evaluate import Evaluation, evaluate
+from planner.evaluate import Evaluation, Range, evaluate
 from planner.ledger import Axis, Kind, Line
 
 DRAWS = 255
@@ -22,31 +22,30 @@ Z90 = 1.2815515655446004
 """Standard normal quantile of 90 %."""
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
-    """P10, P50 and P90 of a scalar line, and all its draws in a fixed order."""
-
-    p10: float
-    p50: float
-    p90: float
-    draws: Floats
-
-    def odds_at_most(self, limit: float) -> float:
-        """Share of draws that stay within a limit."""
-        return float((self.draws <= limit).mean())
-
-
-@dataclass(frozen=True, slots=True)
-class Bands:
-    """Bands by key; the draws of two keys belong together index by index."""
-
-    by_key: dict[str, Band]
-    draws: int
-    seed: int
-
-    def get(self, key: str) -> Band | None:
-        """Band of a line; None where it was not asked for or is not there."""
-        return self.by_key.get(key)
+HEADLINE_KEYS = (
+    "outcome.gpu_utilisation_fraction",
+    "outcome.waiting_fraction",
+    "outcome.waiting_usd_per_year",
+    "outcome.serving_output_tokens_per_s",
+    "outcome.ttft_p99_s",
+    "outcome.tpot_p99_s",
+    "performance.training.step_s",
+    "performance.training.mfu_fraction",
+    "performance.training.days_to_train",
+    "performance.goodput_fraction",
+    "power.it_w",
+    "power.facility_w",
+    "power.facility_peak_w",
+    "power.energy_kwh_per_year",
+    "capex.total_usd",
+    "opex.year1_usd",
+    "tco.npv_usd",
+    "tco.total_usd",
+    "unit.usd_per_gpu_hour",
+    "unit.usd_per_gpu_hour_sold",
+    "unit.usd_per_mtoken_output",
+    "unit.usd_per_training_run",
+)
 
 
 def ranged(evaluation: Evaluation) -> list[Line]:
@@ -58,32 +57,36 @@ def ranged(evaluation: Evaluation) -> list[Line]:
     ]
 
 
-def bands(
-    evaluation: Evaluation, keys: tuple[str, ...], *, draws: int = DRAWS, seed: int = SEED
-) -> Bands:
-    """Draw all ranged inputs together and evaluate once.
+def with_ranges(
+    evaluation: Evaluation, keys: tuple[str, ...] = HEADLINE_KEYS, *, draws: int = DRAWS, seed: int = SEED
+) -> Evaluation:
+    """The same evaluation with P10, P50 and P90 of its results.
+
+    All ranged inputs are drawn together and evaluated in one call.
 
     Args:
-        evaluation: A plan that can be built.
+        evaluation: As evaluated; one that can't be built comes back as it is.
         keys: Scalar lines to report on; absent ones are left out.
         draws: Number of draws.
-        seed: Same seed, same bands.
+        seed: Same seed, same ranges.
     """
     inputs = ranged(evaluation)
+    if not evaluation.feasible or not inputs:
+        return evaluation
     uniform = _latin_hypercube(draws, len(inputs), seed)
     ledger = evaluation.ledger
     values = {
         line.key: np.concatenate([[ledger.scalar(line)], two_piece_normal(line, ledger.scalar(line), column)])
         for line, column in zip(inputs, uniform.T, strict=True)
     }
-    drawn = evaluate(evaluation.loaded, evaluation.parts.catalog, draws=values).ledger if values else ledger
-    found: dict[str, Band] = {}
+    drawn = evaluate(evaluation.loaded, evaluation.parts.catalog, draws=values).ledger
+    found: dict[str, Range] = {}
     for key in keys:
         if key in drawn:
-            column = drawn.value(key)[1:] if values else drawn.value(key)
+            column = drawn.value(key)[1:]  # the first row is the plan itself
             low, middle, high = np.quantile(column, [0.1, 0.5, 0.9])
-            found[key] = Band(float(low), float(middle), float(high), column)
-    return Bands(found, draws, seed)
+            found[key] = Range(float(low), float(middle), float(high), column)
+    return replace(evaluation, ranges=found)
 
 
 def two_piece_normal(line: Line, value: float, uniform: Floats) -> Floats:

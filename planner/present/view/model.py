@@ -27,6 +27,8 @@ class Headline:
         limit: Limit of the scenario in the ledger's unit.
         limit_text: Limit with its unit.
         met: Whether the limit is met; None without a limit.
+        low: P10 over draws of the inputs, where they were made; high is P90.
+        odds: Share of draws that meet the limit.
         letter: How it is known: the weakest basis that carries it, see `planner.sourced.Basis`.
         note: A second line, such as the yearly cost of waiting.
     """
@@ -44,6 +46,7 @@ class Headline:
     low: float | None = None
     high: float | None = None
     range_text: str = ""
+    odds: float | None = None
     letter: str = ""
     note: str = ""
 

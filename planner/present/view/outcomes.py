@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from planner.evaluate import Evaluation
 from planner.ledger import Kind, Ledger
@@ -88,8 +89,25 @@ def _headline(evaluation: Evaluation, limits: Limits, outcome: _Outcome) -> Head
         fmt.quantity(value, line.unit), limit,
         fmt.quantity(limit, line.unit) if limit is not None else "",
         None if limit is None else judged <= limit,
-        letter=weakest_letter(ledger, outcome.key), note=note,
+        letter=weakest_letter(ledger, outcome.key), note=note, **_spread(evaluation, outcome, line.unit, limit),
     )  # fmt: skip
+
+
+def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: float | None) -> dict[str, Any]:
+    """P10 and P90 of a headline and the odds of meeting its limit, where draws were made."""
+    found = evaluation.ranges.get(outcome.key)
+    if found is None:
+        return {}
+    judged = evaluation.ranges.get(outcome.judged_by, found)
+    low, high = fmt.quantity(found.p10, unit), fmt.quantity(found.p90, unit)
+    if low.partition(" ")[2] == high.partition(" ")[2]:
+        low = low.partition(" ")[0]
+    return {
+        "low": found.p10,
+        "high": found.p90,
+        "range_text": f"{low} to {high}",
+        "odds": None if limit is None else judged.odds_at_most(limit),
+    }
 
 
 def weakest_letter(ledger: Ledger, key: str) -> str:

@@ -1,0 +1,210 @@
+"""What could move the decision: ranges of inputs by what they weigh, and odds where there are draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.evaluate import Range
+from planner.ledger import Axis, Kind
+from planner.ledger.lines import Line
+from planner.present import format as fmt
+from planner.present.view.model import Cell, Column, Figure, Section, Table
+from planner.present.view.outcomes import OUTCOMES
+from planner.present.view.reading import Reading, number, share, words
+
+LISTED = 10
+RATES = {
+    "site.electricity_usd_per_kwh": "tco.opex_energy_npv_usd",
+    "power.pue": "tco.opex_energy_npv_usd",
+    "site.colocation_usd_per_kw_month": "tco.opex_space_npv_usd",
+    "assumption.support_fraction_per_year": "tco.opex_support_npv_usd",
+    "assumption.staff_usd_per_fte_year": "tco.opex_staff_npv_usd",
+    "assumption.insurance_fraction_per_year": "tco.opex_insurance_npv_usd",
+    "assumption.installation_fraction": "capex.installation_usd",
+    "site.construction_usd_per_w": "capex.facility_usd",
+}
+"""Rates that scale one line of the cost of ownership, and that line."""
+NEVER = ("assumption.model_band", "watts.")
+QUANTILES = tuple(step / 20 for step in range(1, 20))
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """An input with a range, and what the range weighs."""
+
+    line: Line
+    value: float
+    low: float
+    high: float
+    weight: float
+
+
+def ranged(reading: Reading) -> list[Weighed]:
+    """Given scalar lines with a range, weighed by its width over the value."""
+    found = []
+    for line in reading.ledger:
+        if line.kind is not Kind.GIVEN or line.axis is not Axis.SCALAR or line.key.startswith(NEVER):
+            continue
+        value = reading.value(line)
+        low = value if line.low is None else line.low
+        high = value if line.high is None else line.high
+        if high > low and value:
+            found.append(Weighed(line, value, low, high, (high - low) / abs(value)))
+    return found
+
+
+def cost_inputs(reading: Reading) -> list[Weighed]:
+    """Prices and rates by what their range moves in the cost of ownership, as a share of it.
+
+    A price enters its part's cost in proportion, so this is the range's width times the cost's share;
+    what follows a price (installation, support, resale) is left out.
+    """
+    total = reading.value("tco.npv_usd")
+    costs = {key: reading.value(line) for key, line in RATES.items() if reading.has(line)}
+    for row in reading.built.bom:
+        costs[row.price.key] = costs.get(row.price.key, 0.0) + reading.value(row.cost)
+    found = [
+        Weighed(one.line, one.value, one.low, one.high, one.weight * costs[one.line.key] / total)
+        for one in ranged(reading)
+        if one.line.key in costs
+    ]
+    return sorted(found, key=lambda one: (-one.weight, one.line.key))
+
+
+def time_inputs(reading: Reading) -> list[Weighed]:
+    """Inputs that the predicted performance rests on, by the width of their range."""
+    keys: set[str] = set()
+    performance = reading.built.performance
+    for name in (*(one.key for one in performance.trained), *(one.key for one in performance.served)):
+        for end in ("mfu_fraction", "goodput_fraction"):
+            keys |= set(reading.ledger[f"{name}.{end}"].inputs)
+    found = [one for one in ranged(reading) if one.line.key in keys]
+    return sorted(found, key=lambda one: (-one.weight, one.line.key))
+
+
+def risk_section(reading: Reading) -> Section:
+    """Odds where there are draws, else why there are none; the widest inputs in either case."""
+    figures: tuple[Figure, ...] = ()
+    tables = [_table(reading, cost_inputs(reading)[:LISTED], "cost"), _table(reading, time_inputs(reading)[:LISTED], "time")]
+    missing = ""
+    ranges = reading.evaluation.ranges
+    if ranges:
+        tables.insert(0, _results(reading))
+        figures = tuple(_odds(reading, key, ranges[key]) for key in _judged(reading) if key in ranges)
+    else:
+        missing = (
+            "No draws were made for this report, so results carry no P10 to P90 and limits are judged by their "
+            "margin alone. The inputs below are those whose ranges weigh most."
+        )
+    notes = (
+        "Cost inputs are weighed exactly for their own line; what follows them (installation, support, resale) is "
+        "left out.",
+        "Inputs of the performance model are ranked by the width of their range alone: how far each moves the step "
+        "isn't worked out here.",
+    )
+    return Section("risk", "Risk", "", figures, tuple(tables), notes, missing)
+
+
+def _judged(reading: Reading) -> tuple[str, ...]:
+    limits = reading.evaluation.loaded.scenario.limits
+    return tuple(one.key for one in OUTCOMES if one.limit is not None and one.limit(limits) is not None)[:2]
+
+
+def range_text(one: Weighed) -> str:
+    """P10 to P90 with the unit."""
+    unit = one.line.unit
+    return f"{fmt.quantity(one.low, unit)} to {fmt.quantity(one.high, unit)}"
+
+
+def _table(reading: Reading, inputs: list[Weighed], what: str) -> Table:
+    rows = [
+        (
+            Cell(one.line.label, key=one.line.key),
+            reading.quantity(one.line.key),
+            words(range_text(one)),
+            share(one.weight),
+            reading.letter(one.line.key),
+        )
+        for one in inputs
+    ]
+    caption = (
+        "Cost inputs by what their range moves in the cost of ownership"
+        if what == "cost"
+        else "Inputs of the performance model by the width of their range"
+    )
+    return Table(
+        f"widest-{what}",
+        caption,
+        (
+            Column("Input", numeric=False),
+            Column("Value"),
+            Column("P10 to P90"),
+            Column("Moves", "% of cost") if what == "cost" else Column("Width", "% of value"),
+            Column("Basis", numeric=False),
+        ),
+        tuple(rows),
+    )
+
+
+def _results(reading: Reading) -> Table:
+    limits = reading.evaluation.loaded.scenario.limits
+    rows = []
+    for outcome in OUTCOMES:
+        found = reading.evaluation.ranges.get(outcome.key)
+        if found is None or outcome.key not in reading.ledger:
+            continue
+        unit = reading.ledger[outcome.key].unit
+        wished = outcome.limit(limits) if outcome.limit is not None else None
+        limit = None if wished is None else wished * outcome.limit_scale
+        judged = reading.evaluation.ranges.get(outcome.judged_by, found)
+        rows.append(
+            (
+                Cell(outcome.name, key=outcome.key),
+                *(words(fmt.quantity(value, unit)) for value in (found.p10, found.p50, found.p90)),
+                words(fmt.NOTHING if limit is None else fmt.quantity(limit, unit)),
+                words(fmt.NOTHING) if limit is None else share(judged.odds_at_most(limit), 0),
+            )
+        )
+    return Table(
+        "ranges",
+        "Results over the draws",
+        (
+            Column("Outcome", numeric=False),
+            Column("P10"),
+            Column("P50"),
+            Column("P90"),
+            Column("Limit"),
+            Column("Met in", "% of draws"),
+        ),
+        tuple(rows),
+    )
+
+
+def _odds(reading: Reading, key: str, found: Range) -> Figure:
+    outcome = next(one for one in OUTCOMES if one.key == key)
+    unit = reading.ledger[key].unit
+    scale = 1e-6 if unit in ("USD", "W") else outcome.scale
+    shown = {"USD": "M USD", "W": "MW"}.get(unit, outcome.bar)
+    wished = outcome.limit(reading.evaluation.loaded.scenario.limits) if outcome.limit else None
+    limit = 0.0 if wished is None else wished * outcome.limit_scale
+    judged = reading.evaluation.ranges.get(outcome.judged_by, found)
+    ordered = sorted(float(value) for value in judged.draws)
+    points = [(part, ordered[min(len(ordered) - 1, int(part * len(ordered)))]) for part in QUANTILES]
+    odds = judged.odds_at_most(limit)
+    return Figure(
+        "C16" if key == _judged(reading)[0] else "C16b",
+        "odds",
+        f"{outcome.name} stays within {fmt.quantity(limit, unit)} in {fmt.percent(odds, 0)} of 100 draws",
+        "The curve is the share of draws at or below a value; the rule is the limit.",
+        {
+            "points": [{"value": value * scale, "odds": part * 100} for part, value in points],
+            "limit": limit * scale, "unit": f"{outcome.name}, {shown}",
+            "limit_text": f"limit: {fmt.percent(odds, 0)} of 100",
+        },
+        Table(
+            f"odds-{key.replace('.', '-')}",
+            f"{outcome.name}: quantiles of the draws",
+            (Column("Share of draws", "%"), Column("At or below", shown)),
+            tuple((share(part, 0), number(value * scale)) for part, value in points),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,221 @@
+"""The inputs: what a reader may change, and what needs a new run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from typing import Any, Final
+
+from planner.catalog.store import SourceEntry
+from planner.evaluate import Evaluation
+from planner.ledger import Kind, Line
+from planner.present.workbook.calc import Frame
+from planner.present.workbook.cells import letters
+from planner.present.workbook.layout import (
+    INPUT_CHANGED,
+    INPUT_HEAD,
+    INPUT_KEY,
+    INPUT_PLANNED,
+    INPUT_TABLE,
+    INPUT_VALUE,
+    INPUTS,
+    Choice,
+    InputGroup,
+    group_of,
+)
+from planner.present.workbook.sheet import Sheet
+from planner.present.workbook.styles import number_format, unit_text
+from planner.sourced import Source
+
+_HEAD: Final = (
+    "Group", "Name", "Value", "Unit", "Low (P10)", "High (P90)", "As planned", "Changed", "Basis", "Source",
+    "Date", "Key",
+)  # fmt: skip
+_WIDTHS: Final = (16, 62, 16, 13, 13, 13, 16, 10, 7, 60, 12, 52)
+COUNT_ROW: Final = 1
+"""Row of how many inputs a reader changed, above the column that says so."""
+_WHOLE_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def scenario_choices(evaluation: Evaluation) -> list[Choice]:
+    """Wishes of the scenario that no given line stands for: names, dates, models, limits of the design."""
+    represented = {line.source.where for line in evaluation.ledger if line.source is not None}
+    document, found = evaluation.loaded.document, []
+    for path, value in _leaves(document.data, ()):
+        place = document.places.get(path)
+        where = "" if place is None else f"{place.path}:{place.line}" if place.line else place.path
+        shared = isinstance(value, float | int) and not isinstance(value, bool) and where in represented
+        if path[0] in ("schema_version", "name", "extends", "overrides", "limits") or shared:
+            continue
+        key = ".".join(str(part) for part in path)
+        number = isinstance(value, float | int) and not isinstance(value, bool)
+        shown = float(value) if number else "yes" if value is True else "no" if value is False else str(value)
+        found.append(Choice(group_title(path[0]), key, shown, where))
+    return found
+
+
+def group_title(first: str) -> str:
+    """Group of a scenario field."""
+    return {"workloads": "Workload", "phases": "Phases"}.get(first) or group_of(first)
+
+
+def _leaves(data: Any, path: tuple[Any, ...]) -> Iterable[tuple[tuple[Any, ...], Any]]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _leaves(value, (*path, key))
+    elif isinstance(data, list | tuple):
+        for index, value in enumerate(data):
+            yield from _leaves(value, (*path, index))
+    elif data is not None:
+        yield path, data
+
+
+def draw_inputs(sheet: Sheet, frame: Frame) -> None:
+    """Both zones with their groups, then the scenario's other wishes."""
+    layout = frame.layout
+    _header(sheet, frame)
+    _zone(sheet, INPUT_HEAD + 1, "Followed here: change a value, and every sheet follows", "zone")
+    for group in layout.followed:
+        _group(sheet, frame, group, editable=True)
+    _zone(
+        sheet, layout.locked_row,
+        f"Needs a new run (locked): another value is another design. Change the scenario, then: {frame.command}",
+        "locked zone",
+    )  # fmt: skip
+    for group in layout.locked:
+        _group(sheet, frame, group, editable=False)
+    for row, choice in layout.choices:
+        _choice(sheet, row, choice)
+    if layout.tables:
+        _zone(sheet, layout.tables_row, "Tables that formulas look up, values from column N on", "locked zone")
+    for row, line in layout.tables:
+        _table(sheet, frame, row, line)
+    last = layout.end[INPUTS]
+    sheet.raw.autofilter(INPUT_HEAD, 0, last, len(_HEAD) - 1)
+    _mark_changes(sheet, last)
+
+
+def _header(sheet: Sheet, frame: Frame) -> None:
+    sheet.text(0, 0, "Edit the blue values on pale yellow in column C; everything else follows or is locked.", "title")
+    sheet.status(COUNT_ROW, 0, frame.status)
+    sheet.text(COUNT_ROW, INPUT_PLANNED, "Inputs changed", "quiet")
+    column, last = letters(INPUT_CHANGED), frame.layout.end[INPUTS] + 1
+    text = f"=COUNTIF({column}{INPUT_HEAD + 2}:{column}{last},TRUE)"
+    sheet.formula(COUNT_ROW, INPUT_CHANGED, text, 0.0, "total", "0")
+    sheet.head(INPUT_HEAD, _HEAD, right=frozenset({2, 4, 5, 6}))
+    for column_at, width in enumerate(_WIDTHS):
+        sheet.raw.set_column(column_at, column_at, width)
+    sheet.raw.freeze_panes(INPUT_HEAD + 1, 3)
+
+
+def _zone(sheet: Sheet, row: int, title: str, role: str) -> None:
+    sheet.text(row, 0, title, role)
+    for column in range(1, len(_HEAD)):
+        sheet.raw.write_blank(row, column, None, sheet.styles.get(role))
+
+
+def _group(sheet: Sheet, frame: Frame, group: InputGroup, *, editable: bool) -> None:
+    sheet.text(group.row, 0, group.title, "heading")
+    for column in range(1, len(_HEAD)):
+        sheet.raw.write_blank(group.row, column, None, sheet.styles.get("heading"))
+    for row, line in enumerate(group.lines, start=group.row + 1):
+        value = frame.value(line)
+        pattern = number_format(line.unit, value)
+        sheet.text(row, 0, group.title, "quiet")
+        sheet.text(row, 1, line.label)
+        sheet.number(row, INPUT_VALUE, value, "input" if editable else "given", pattern)
+        sheet.text(row, 3, unit_text(line.unit), "quiet")
+        for column, bound in ((4, line.low), (5, line.high)):
+            if bound is not None:
+                sheet.number(row, column, bound, "static", number_format(line.unit, bound))
+        sheet.number(row, INPUT_PLANNED, value, "static", pattern)
+        _changed(sheet, row)
+        assert line.source is not None
+        _source(sheet, row, line.source, frame.evaluation.parts.catalog.sources)
+        sheet.text(row, INPUT_KEY, line.key, "key")
+        sheet.raw.set_row(row, None, None, {"level": 1})
+        if editable:
+            sheet.raw.data_validation(row, INPUT_VALUE, row, INPUT_VALUE, _validation(line, value, frame))
+
+
+def _changed(sheet: Sheet, row: int) -> None:
+    value, planned = letters(INPUT_VALUE), letters(INPUT_PLANNED)
+    sheet.formula(row, INPUT_CHANGED, f"={value}{row + 1}<>{planned}{row + 1}", False, "quiet")
+
+
+def _source(sheet: Sheet, row: int, source: Source, known: dict[str, SourceEntry]) -> None:
+    publication = known.get(source.source)
+    sheet.text(row, 8, source.basis.letter)
+    said = [publication.title if publication else "", source.note if not source.verified else "", source.where]
+    sheet.text(row, 9, "; ".join(part for part in said if part), "quiet")
+    if _WHOLE_DATE.fullmatch(source.as_of):
+        days = (date.fromisoformat(source.as_of) - date(1899, 12, 30)).days
+        sheet.number(row, 10, days, "quiet", "yyyy-mm-dd")
+    elif source.as_of:
+        sheet.text(row, 10, source.as_of, "quiet")
+
+
+def _choice(sheet: Sheet, row: int, choice: Choice) -> None:
+    sheet.text(row, 0, choice.group, "quiet")
+    sheet.text(row, 1, choice.key.rsplit(".", 1)[-1].replace("_", " "))
+    for column, role in ((INPUT_VALUE, "given"), (INPUT_PLANNED, "static")):
+        if isinstance(choice.value, str):
+            sheet.text(row, column, choice.value, role)
+        else:
+            sheet.number(row, column, choice.value, role, "General")
+    _changed(sheet, row)
+    sheet.text(row, 8, "u")
+    sheet.text(row, 9, choice.where, "quiet")
+    sheet.text(row, INPUT_KEY, choice.key, "key")
+
+
+def _table(sheet: Sheet, frame: Frame, row: int, line: Line) -> None:
+    sheet.text(row, 1, line.label)
+    sheet.text(row, 3, unit_text(line.unit), "quiet")
+    sheet.text(row, INPUT_KEY, line.key, "key")
+    if line.source is not None:
+        _source(sheet, row, line.source, frame.evaluation.parts.catalog.sources)
+    role = "given" if line.kind is Kind.GIVEN else "computed"
+    for column, value in enumerate(frame.series(line), start=INPUT_TABLE):
+        sheet.number(row, column, value, role, number_format(line.unit, value))
+
+
+def _mark_changes(sheet: Sheet, last: int) -> None:
+    area = (INPUT_HEAD + 1, INPUT_CHANGED, last, INPUT_CHANGED)
+    alarm = {"type": "cell", "criteria": "==", "value": "TRUE", "format": sheet.styles.get("banner")}
+    sheet.raw.conditional_format(*area, alarm)
+
+
+def _validation(line: Line, value: float, frame: Frame) -> dict[str, Any]:
+    """What may be typed, by unit; the message repeats the range that the source gives."""
+    low, high, words = allowed_range(line, frame.ledger.months)
+    if line.low is not None or line.high is not None:
+        ends = [f"{end:.6g}" if end is not None else "open" for end in (line.low, line.high)]
+        words += f" P10 to P90: {ends[0]} to {ends[1]}."
+    message = f"{words} As planned: {value:.6g} {line.unit if line.unit != '1' else ''}".strip()
+    rule: dict[str, Any] = {
+        "validate": "integer" if line.unit == "month" else "decimal",
+        "input_title": line.label[:32],
+        "input_message": message[:255],
+        "error_title": "Out of range",
+        "error_message": words[:255],
+    }
+    if high is None:
+        return {**rule, "criteria": ">=", "value": low}
+    return {**rule, "criteria": "between", "minimum": low, "maximum": high}
+
+
+def allowed_range(line: Line, months: int) -> tuple[float, float | None, str]:
+    """Lowest and highest value a formula can work with, and both in words."""
+    if line.key == "power.pue":
+        return 1.0, 5.0, "A facility uses at least what its IT uses: 1 or more."
+    if line.unit == "fraction":
+        return 0.0, 1.0, "A share: 0 % to 100 %."
+    if line.unit.startswith("fraction"):
+        return 0.0, 1.0, "A rate: 0 % to 100 %."
+    if line.unit == "month":
+        return 0.0, float(months - 1), f"A month of the time axis: 0 to {months - 1}."
+    if line.unit in ("years", "h"):
+        return 0.01, None, "More than zero."
+    return 0.0, None, "Zero or more."

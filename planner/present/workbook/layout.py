@@ -1,0 +1,303 @@
+"""Where every ledger line lies in the workbook: one place each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from planner.design.bom import LABELS, AssetClass, BomRow
+from planner.evaluate import Built, Evaluation
+from planner.ledger import Axis, Kind, Ledger, Line
+from planner.power.it_load import Load
+
+SUMMARY, INPUTS, TIMING, BOM, PERFORMANCE = "Summary", "Inputs", "Timing", "BOM", "Performance"
+CAPEX, POWER, OPEX, DEPRECIATION = "Capex", "Power", "Opex", "Depreciation"
+CASH, METRICS, SOURCES, CHECKS, CHANGES = "Cash flow", "Metrics", "Sources", "Checks", "Changes"
+ORDER = (
+    SUMMARY, INPUTS, TIMING, BOM, PERFORMANCE, CAPEX, POWER, OPEX, DEPRECIATION, CASH, METRICS, SOURCES,
+    CHECKS, CHANGES,
+)  # fmt: skip
+MONTHLY = (TIMING, CAPEX, OPEX, DEPRECIATION, CASH)
+"""Sheets with months along their rows; lines over months lie nowhere else."""
+
+# One column structure for all sheets of formulas: name, unit, value, total, key, how, then months.
+NAME, UNIT, VALUE, TOTAL, KEY, HOW, FIRST_MONTH = range(7)
+STATUS_ROW, NOTE_ROW, DATE_ROW, YEAR_ROW, HEAD_ROW, FIRST_ROW = range(6)
+"""Rows of a sheet of formulas, from 0: title and checks, what it holds, dates, years, headings."""
+
+INPUT_VALUE, INPUT_PLANNED, INPUT_CHANGED, INPUT_KEY, INPUT_TABLE = 2, 6, 7, 11, 13
+INPUT_HEAD = 2
+
+# The bill of materials and the power table have columns of their own after name and unit.
+BOM_SERVICE, BOM_BOUGHT, BOM_PRICE, BOM_COST = 2, 3, 4, 5
+POWER_COUNT, POWER_STATES = 2, (3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A cell, or the first cell of a row; counted from 0."""
+
+    sheet: str
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a sheet of formulas: a line, or a heading where there is none."""
+
+    row: int
+    line: Line | None
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InputGroup:
+    """Given lines that belong together, the row of their heading, and that of the first line."""
+
+    title: str
+    row: int
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A wish of the scenario that is no ledger line, such as the topology."""
+
+    group: str
+    key: str
+    value: str | float
+    where: str
+
+
+@dataclass(slots=True)
+class Layout:
+    """Places of all lines and the plan of every sheet.
+
+    Attributes:
+        spots: Home of each line by key.
+        followed: Groups of inputs that the workbook's formulas follow.
+        locked: Groups of inputs that need a new run.
+        choices: Wishes without a ledger line, shown under the locked inputs.
+        tables: Given tables with their rows.
+        rows: Rows of the sheets of formulas.
+        bom: Parts with their row, in classes.
+        loads: Consumers of power with their row.
+    """
+
+    ledger: Ledger
+    spots: dict[str, Spot] = field(default_factory=dict)
+    followed: list[InputGroup] = field(default_factory=list)
+    locked: list[InputGroup] = field(default_factory=list)
+    choices: list[tuple[int, Choice]] = field(default_factory=list)
+    tables: list[tuple[int, Line]] = field(default_factory=list)
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    bom: list[tuple[int, BomRow | AssetClass]] = field(default_factory=list)
+    loads: list[tuple[int, Load]] = field(default_factory=list)
+    locked_row: int = 0
+    tables_row: int = 0
+    end: dict[str, int] = field(default_factory=dict)
+
+    def home(self, key: str, sheet: str, row: int, column: int) -> bool:
+        """Claim a cell for a line; False where the line already lives elsewhere."""
+        if key in self.spots:
+            return False
+        self.spots[key] = Spot(sheet, row, column)
+        return True
+
+    def lives_at(self, key: str, sheet: str, row: int) -> bool:
+        """Whether a line's home is in this row."""
+        spot = self.spots[key]
+        return spot.sheet == sheet and spot.row == row
+
+
+def lay_out(evaluation: Evaluation, choices: Sequence[Choice]) -> Layout:
+    """Give every line of a built evaluation its place."""
+    assert evaluation.built is not None
+    layout = Layout(evaluation.ledger)
+    _inputs(layout, evaluation.built, choices)
+    _bill(layout, evaluation.built)
+    _power(layout, evaluation.built)
+    waiting: dict[str, list[Line]] = {}
+    for line in evaluation.ledger:
+        if line.key not in layout.spots:
+            waiting.setdefault(sheet_of(line), []).append(line)
+    for sheet, lines in waiting.items():
+        _rows(layout, sheet, lines, layout.end.get(sheet, FIRST_ROW - 1) + 1)
+    return layout
+
+
+def needs_a_run(ledger: Ledger, built: Built) -> frozenset[str]:
+    """Given lines whose change needs a new run.
+
+    Those that computed lines rest on, and the dates from which phases work: the length of the time
+    axis hangs on them.
+    """
+    dates = {f"phase.{phase.id}.service_month" for phase in built.phases}
+    return ledger.locked() | dates
+
+
+def _inputs(layout: Layout, built: Built, choices: Sequence[Choice]) -> None:
+    ledger, fixed = layout.ledger, needs_a_run(layout.ledger, built)
+    given = [line for line in ledger if line.kind is Kind.GIVEN and line.axis is Axis.SCALAR]
+    row = INPUT_HEAD + 2  # the heading of the zone stands in between
+    row = _groups(layout, layout.followed, [line for line in given if line.key not in fixed], row)
+    layout.locked_row = row
+    row = _groups(layout, layout.locked, [line for line in given if line.key in fixed], row + 1)
+    for choice in choices:
+        layout.choices.append((row, choice))
+        row += 1
+    tables = [line for line in ledger if line.axis is Axis.TABLE]
+    layout.tables_row = row
+    for line in tables:
+        row += 1
+        layout.tables.append((row, line))
+        layout.home(line.key, INPUTS, row, INPUT_TABLE)
+    layout.end[INPUTS] = row
+
+
+def _groups(layout: Layout, into: list[InputGroup], lines: Iterable[Line], row: int) -> int:
+    by_title: dict[str, list[Line]] = {title: [] for title in GROUPS.values()}
+    for line in lines:
+        by_title[group_of(line.key)].append(line)
+    for title, members in by_title.items():
+        if not members:
+            continue
+        into.append(InputGroup(title, row, tuple(members)))
+        for offset, line in enumerate(members, start=1):
+            layout.home(line.key, INPUTS, row + offset, INPUT_VALUE)
+        row += len(members) + 1
+    return row
+
+
+GROUPS = {
+    "performance": "Workload",
+    "workload": "Workload",
+    "cluster": "Cluster",
+    "network": "Network",
+    "storage": "Network",
+    "site": "Site",
+    "power": "Site",
+    "money": "Money",
+    "rent": "Money",
+    "phase": "Phases",
+    "timing": "Phases",
+    "price": "Prices",
+    "watts": "Power of parts",
+    "bom": "Counts",
+    "design": "Counts",
+    "accelerator": "Accelerator",
+    "assumption": "Assumptions",
+    "": "Other",
+}
+"""Groups of inputs by the first word of their keys, in the scenario's order."""
+
+
+def group_of(key: str) -> str:
+    """Title of the group an input belongs to."""
+    return GROUPS.get(key.split(".", 1)[0], GROUPS[""])
+
+
+def _bill(layout: Layout, built: Built) -> None:
+    row = FIRST_ROW
+    for kind in AssetClass:
+        parts = [part for part in built.bom if part.demand.asset_class is kind]
+        if not parts:
+            continue
+        layout.bom.append((row, kind))
+        for part in parts:
+            row += 1
+            layout.bom.append((row, part))
+            layout.home(part.demand.designed.key, BOM, row, BOM_SERVICE)
+            layout.home(part.count.key, BOM, row, BOM_BOUGHT)
+            layout.home(part.cost.key, BOM, row, BOM_COST)
+        row += 1
+    layout.end[BOM] = row + 2  # the total, and a blank
+
+
+def _power(layout: Layout, built: Built) -> None:
+    row = FIRST_ROW
+    for load in built.loads:
+        layout.loads.append((row, load))
+        layout.home(load.consumer.count.key, POWER, row, POWER_COUNT)
+        for column, line in zip(POWER_STATES, load.watts.values(), strict=True):
+            layout.home(line.key, POWER, row, column)
+        row += 1
+    layout.end[POWER] = row + 1
+
+
+_SHEETS = (
+    ("timing.", TIMING), ("phase.", TIMING), ("design.", BOM), ("bom.", BOM), ("outcome.waiting_usd", METRICS),
+    ("outcome.scheduled_gpu_hours", METRICS), ("outcome.", PERFORMANCE), ("performance.", PERFORMANCE),
+    ("workload.", PERFORMANCE), ("capex.", CAPEX), ("cash.capex_", CAPEX), ("power.", POWER),
+    ("watts.", POWER), ("energy.", OPEX), ("cash.opex_", OPEX), ("opex.", OPEX), ("money.staff", OPEX),
+    ("book.", DEPRECIATION), ("cash.", CASH),
+)  # fmt: skip
+
+
+def sheet_of(line: Line) -> str:
+    """Sheet of a line that is no input, by its key; lines over months go to a monthly sheet."""
+    sheet = next((sheet for start, sheet in _SHEETS if line.key.startswith(start)), METRICS)
+    return CASH if line.axis is Axis.MONTH and sheet not in MONTHLY else sheet
+
+
+_HEADINGS = {
+    "performance.training": "Training",
+    "performance.serving": "Serving",
+    "performance": "The cluster's goodput",
+    "outcome.parts": "Where paid GPU time goes",
+    "outcome": "Outcomes",
+    "design": "Counts of the design",
+    "bom": "Other counts",
+    "capex": "Purchase by class",
+    "cash.capex": "Payments by month",
+    "opex": "Totals",
+    "energy": "Energy",
+    "cash.opex": "Running costs by month",
+    "money.staff": "Staff",
+    "phase": "Phases",
+    "timing": "Time axis and GPU-hours",
+    "power": "Power, energy and carbon of the site",
+    "watts": "Draw that depends on the work",
+    "book": "Straight line, by class and phase",
+    "cash": "Cash, in positive",
+    "money": "Rates",
+    "tco": "Cost of ownership",
+    "metrics": "Value",
+    "unit": "Unit costs",
+    "rent": "Own against rent",
+}
+
+
+def heading_of(key: str) -> str:
+    """Heading a line stands under on its sheet."""
+    words = key.split(".")
+    if words[0] == "workload":
+        return f"Workload {words[1]}, the same by its own name"
+    if words[0] == "outcome" and words[1] != "parts" and "usd" in words[1]:
+        return "Unit costs"
+    two = f"{words[0]}.{words[1]}"
+    for known in (two, two.split("_", 1)[0], words[0]):
+        if known in _HEADINGS:
+            return _HEADINGS[known]
+    return words[0].capitalize()
+
+
+def _rows(layout: Layout, sheet: str, lines: Sequence[Line], row: int) -> None:
+    found = layout.rows.setdefault(sheet, [])
+    by_heading: dict[str, list[Line]] = {}
+    for line in lines:
+        by_heading.setdefault(heading_of(line.key), []).append(line)
+    for heading, members in by_heading.items():
+        found.append(Row(row, None, heading))
+        for line in members:
+            row += 1
+            found.append(Row(row, line))
+            layout.home(line.key, sheet, row, FIRST_MONTH if line.axis is Axis.MONTH else VALUE)
+        row += 2
+    layout.end[sheet] = row - 2
+
+
+def class_label(kind: AssetClass) -> str:
+    """Name of an asset class."""
+    return LABELS[kind]

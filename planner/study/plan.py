@@ -1,0 +1,27 @@
+"""From a scenario's name to its evaluation with ranges, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from planner.catalog.store import open_catalog
+from planner.evaluate import Evaluation, evaluate
+from planner.scenario.load import load_scenario
+from planner.study.bands import with_ranges
+
+
+def plan(
+    scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence[Path] = ()
+) -> Evaluation:
+    """Read a scenario, evaluate it, and draw the ranges of its results.
+
+    Args:
+        scenario: A file, or the name of a shipped scenario.
+        changes: ``key=value`` changes, as for ``--set``.
+        catalog: Folders that add or replace catalog items.
+
+    Raises:
+        InputError: Every problem of the scenario and the catalog.
+    """
+    return with_ranges(evaluate(load_scenario(scenario, changes=changes), open_catalog(catalog)))

@@ -1,0 +1,216 @@
+"""A scenario that is being edited: a frozen value, from which each edit makes the next one.
+
+The text of the file is what is edited. While a value is being typed only the plain data changes, so
+that a key press parses no YAML; keeping the value changes the text.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from planner.documents import Document, Path_
+from planner.errors import Place, PlannerError, Problem, ScenarioError
+from planner.resources import shipped
+from planner.scenario import edit
+from planner.scenario.load import Loaded, find_scenario, merge_text, validated
+from planner.tui.fields import field_at
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A scenario under edit.
+
+    Attributes:
+        path: Where it is saved, and where its bases lie.
+        text: Text of the file as edited so far.
+        saved: Text as it stands on disk, as far as is known.
+        document: Merged plain data, bases included.
+        loaded: The validated scenario; None while something is wrong.
+        problems: What is wrong.
+        new: Whether the file was never written.
+    """
+
+    path: Path
+    text: str
+    saved: str
+    document: Document
+    bases: tuple[str, ...]
+    loaded: Loaded | None
+    problems: tuple[Problem, ...] = ()
+    new: bool = False
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is something to save."""
+        return self.new or self.text != self.saved
+
+    @property
+    def shipped(self) -> bool:
+        """Whether it is a scenario that ships, which is never written over."""
+        return is_shipped(self.path)
+
+    def value(self, path: Path_) -> Any:
+        """Plain data at a path of the merged document; None where there is none."""
+        here: Any = self.document.data
+        for step in path:
+            if isinstance(here, dict):
+                here = here.get(step)
+            elif isinstance(here, list) and isinstance(step, int) and step < len(here):
+                here = here[step]
+            else:
+                return None
+        return here
+
+
+def is_shipped(path: Path) -> bool:
+    """Whether a file is among the scenarios that ship."""
+    return path.resolve().is_relative_to(shipped("templates").resolve())
+
+
+def open_draft(name: str) -> Draft:
+    """Read a scenario for editing, valid or not.
+
+    Raises:
+        ScenarioError: No such file, it can't be read, or it is no YAML.
+    """
+    path = find_scenario(name)
+    return draft_of(read_text(path), path)
+
+
+def read_text(path: Path) -> str:
+    """Text of a file with its line breaks as they are.
+
+    Raises:
+        ScenarioError: It can't be read, or isn't UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ScenarioError(Problem(f"can't be read: {error.strerror or error}", Place(str(path)))) from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(Problem("is not UTF-8", Place(str(path)), remedy="save it as UTF-8")) from error
+
+
+def draft_of(text: str, path: Path, *, saved: str | None = None, new: bool = False) -> Draft:
+    """A draft of a text.
+
+    Args:
+        saved: What stands on disk; the text itself by default.
+
+    Raises:
+        ScenarioError: The text is no YAML that is taken, or a base is missing.
+    """
+    document, bases = merge_text(text.removeprefix("\ufeff"), path)
+    draft = Draft(path, text, text if saved is None else saved, document, bases, None, (), new)
+    return _checked(draft)
+
+
+def _checked(draft: Draft) -> Draft:
+    try:
+        return replace(draft, loaded=validated(draft.document, draft.path, draft.bases), problems=())
+    except ScenarioError as error:
+        return replace(draft, loaded=None, problems=error.problems)
+
+
+def preview(draft: Draft, path: Path_, value: Any) -> Draft:
+    """The draft with a value as it is being typed: its data changes, its text stays."""
+    data = copy.deepcopy(draft.document.data)
+    here: Any = data
+    for position, step in enumerate(path[:-1]):
+        if isinstance(here, dict) and not isinstance(here.get(step), dict | list):
+            here[step] = {} if isinstance(path[position + 1], str) else []
+        here = here[step]
+    here[path[-1]] = value
+    places = {**draft.document.places, path: Place(draft.document.path)}
+    return _checked(replace(draft, document=Document(data, draft.document.path, places)))
+
+
+def retexted(draft: Draft, text: str) -> Draft:
+    """The draft with another text."""
+    if text == draft.text:
+        return draft
+    return draft_of(text, draft.path, saved=draft.saved, new=draft.new)
+
+
+def kept(draft: Draft, path: Path_, value: Any) -> Draft:
+    """The draft with a value written into its text; a child writes an override of its base.
+
+    Raises:
+        ScenarioError: The layout of the text can't take it.
+    """
+    mark = "\ufeff" if draft.text.startswith("\ufeff") else ""
+    text = edit.override(draft.text.removeprefix(mark), draft.document.data, path, value)
+    return retexted(draft, mark + text)
+
+
+def restored(draft: Draft, path: Path_) -> Draft:
+    """The draft with a field back at its base's value, or at the schema's default.
+
+    Where the base sets it, the default is written out, since a child can't take a key away.
+
+    Raises:
+        ScenarioError: It has no default, or the layout can't take the edit.
+    """
+    field, parent = field_at(path), field_at(path[:-1])
+    if field is not None and field.required and parent is not None and parent.nullable:
+        return restored(draft, path[:-1])  # without its part the whole mapping makes no sense
+    own = edit.stands_in_text(draft.text.removeprefix("\ufeff"), draft.document.data, path)
+    if own is not None:
+        found = retexted(draft, edit.remove_key(draft.text, own))
+        if field is not None and field.required and found.value(path) is None:
+            raise ScenarioError(Problem("has no default", key=".".join(map(str, path)), remedy="type a value"))
+        return found
+    if path not in draft.document.places:
+        return draft
+    if field is None or field.required:
+        raise ScenarioError(Problem("has no default", key=".".join(map(str, path)), remedy="type a value"))
+    return kept(draft, path, list(field.default) if isinstance(field.default, tuple) else field.default)
+
+
+def with_item(draft: Draft, path: Path_, item: dict[str, Any]) -> Draft:
+    """The draft with one more item in a list."""
+    items = draft.value(path)
+    return kept(draft, (*path, len(items) if isinstance(items, list) else 0), item)
+
+
+def without_item(draft: Draft, path: Path_) -> Draft:
+    """The draft without an item.
+
+    Raises:
+        ScenarioError: Only the base has it, or it is the last one of a list that needs one.
+    """
+    own = edit.stands_in_text(draft.text.removeprefix("\ufeff"), draft.document.data, path)
+    if own is None:
+        raise ScenarioError(
+            Problem("comes from the base, and a plan that extends it can't take it away", key=".".join(map(str, path)),
+                    remedy="save the plan under its own name without extends")
+        )  # fmt: skip
+    items = draft.value(path[:-1])
+    if isinstance(items, list) and len(items) == 1:
+        field = field_at(path[:-1])
+        if field is None or field.required:
+            raise ScenarioError(Problem("is the only one, and a plan needs one", key=".".join(map(str, path))))
+        return retexted(draft, edit.remove_key(draft.text, own[:-1]))
+    return retexted(draft, edit.remove_item(draft.text, own))
+
+
+def new_item(items: list[Any], index: int, *, whole: bool) -> dict[str, Any]:
+    """An item made from another one, under a free id: all of it, or the fields an item must have."""
+    source = items[index] if index < len(items) else {}
+    fields = {"id", "kind", "model", "server", "gpus", "order", "in_service"}
+    item = {key: copy.deepcopy(value) for key, value in source.items() if whole or key in fields}
+    taken = {one.get("id") for one in items if isinstance(one, dict)}
+    stem, number = str(source.get("id", "new")), 2
+    while f"{stem}-{number}" in taken:
+        number += 1
+    item["id"] = f"{stem}-{number}"
+    return item
+
+
+__all__ = [
+    "Draft", "PlannerError", "draft_of", "is_shipped", "kept", "new_item", "open_draft", "preview", "read_text",
+    "restored", "retexted", "with_item", "without_item",
+]  # fmt: skip

@@ -1,0 +1,119 @@
+"""One evaluation for the screen: a question with its number in, an answer with the same number out."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.errors import PlannerError, Problem
+from planner.scenario.load import Loaded
+
+if TYPE_CHECKING:
+    from planner.catalog.store import Catalog
+    from planner.evaluate import Evaluation
+    from planner.present.view.model import Headline, Remedy, View
+
+Evaluate = Callable[[Loaded, "Catalog"], "Evaluation"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be evaluated; a later question makes an earlier one's answer worthless.
+
+    Attributes:
+        whole: Whether a screen wants every section, and not just the headline cells.
+    """
+
+    number: int
+    loaded: Loaded
+    whole: bool = False
+    text: str = ""
+    preview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a question.
+
+    Attributes:
+        headlines: The nine cells; of a plan that can't be built, without values.
+        view: All sections, where they were asked for.
+        refusal: Why it can't be built.
+        problems: What is wrong with the input that only the catalog could tell.
+        fault: Our own mistake, as a traceback.
+    """
+
+    question: Question
+    headlines: tuple[Headline, ...] = ()
+    verdict: str = ""
+    meets: bool = False
+    evaluation: Evaluation | None = None
+    view: View | None = None
+    refusal: tuple[Remedy, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    fault: str = ""
+    seconds: float = 0.0
+
+    @property
+    def good(self) -> bool:
+        """Whether it has values."""
+        return self.evaluation is not None and self.evaluation.feasible and not self.fault
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def answer(
+    question: Question,
+    catalog: Callable[[], Catalog],
+    *,
+    evaluate: Evaluate | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Answer | None:
+    """Evaluate; None where the question was withdrawn before or in between.
+
+    Our own faults come back as a traceback: the editor has to go on. Questions wait for each other,
+    so that one withdrawn while waiting costs nothing.
+    """
+    with _ONE_AT_A_TIME:
+        if cancelled():
+            return None
+        started = time.perf_counter()
+        try:
+            found = _answered(question, catalog, evaluate, cancelled)
+        except PlannerError as error:
+            found = Answer(question, problems=error.problems)
+        except Exception:  # whatever it is, the user's edits must outlive it
+            found = Answer(question, fault=traceback.format_exc())
+        if found is None or cancelled():
+            return None
+        return _timed(found, time.perf_counter() - started)
+
+
+def _answered(
+    question: Question,
+    catalog: Callable[[], Catalog],
+    evaluate: Evaluate | None,
+    cancelled: Callable[[], bool],
+) -> Answer | None:
+    from planner.evaluate import evaluate as real
+    from planner.present.view.build import view
+    from planner.present.view.outcomes import headlines, refusals, verdict
+
+    evaluation = (evaluate or real)(question.loaded, catalog())
+    if cancelled():
+        return None
+    cells = headlines(evaluation)
+    said, meets = verdict(evaluation, cells)
+    whole = view(evaluation) if question.whole else None
+    return Answer(question, cells, said, meets, evaluation, whole, refusals(evaluation))
+
+
+def _timed(found: Answer, seconds: float) -> Answer:
+    from dataclasses import replace
+
+    return replace(found, seconds=seconds)

@@ -1,0 +1,223 @@
+"""A scenario as rows of a property grid: groups, items and fields, with where each value stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from planner.catalog.index import CatalogIndex
+from planner.documents import Document, Path_
+from planner.errors import Problem
+from planner.present import format as fmt
+from planner.scenario.schema import Scenario
+from planner.tui.fields import Field, Holds, fields_of
+from planner.tui.sentences import sentence
+
+
+class Is(StrEnum):
+    """What a row is."""
+
+    GROUP = "group"
+    ITEM = "item"
+    FIELD = "field"
+
+
+GROUPS: Final = ("workloads", "cluster", "network", "site", "money", "limits", "phases", "overrides")
+"""Groups in the order in which a plan is thought about; what is left stands under ``scenario``."""
+PLAN: Final = "scenario"
+HIDDEN: Final = {"schema_version", "currency"}
+ONLY_FOR: Final = {
+    "tokens_trillion": "training", "sequence_tokens": "training", "batch_sequences": "training", "plan": "training",
+    "input_tokens": "serving", "output_tokens": "serving", "slo": "serving",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the grid.
+
+    Attributes:
+        depth: Indentation; groups stand at 0.
+        sentence: What a group or item holds, in words.
+        standing: ``file``, ``base``, ``default`` or ``set``; for a group, empty.
+        letter: How the value is known, and the date of the part's price.
+        problem: What is wrong with the value; empty where nothing is.
+        open: Whether a group or item shows what it holds.
+    """
+
+    kind: Is
+    path: Path_
+    depth: int
+    name: str
+    field: Field | None = None
+    value: Any = None
+    sentence: str = ""
+    standing: str = ""
+    letter: str = ""
+    problem: str = ""
+    open: bool = True
+
+    @property
+    def text(self) -> str:
+        """The value as shown."""
+        if self.kind is not Is.FIELD:
+            return self.sentence
+        if isinstance(self.value, list | tuple):
+            return f"[{', '.join(str(one) for one in self.value)}]"
+        if self.field is not None and self.field.holds is Holds.CHOICE and isinstance(self.value, dict):
+            return "by hand"
+        return fmt.written(self.value) if not isinstance(self.value, dict) else "{...}"
+
+    @property
+    def search(self) -> str:
+        """What the find box looks in, in lower case."""
+        told = self.field.help if self.field is not None else ""
+        return f"{dotted(self.path)} {self.text} {told}".lower()
+
+
+def dotted(path: Path_) -> str:
+    """A path as a user writes it: ``cluster.groups.0.gpus``."""
+    return ".".join(str(step) for step in path)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What the rows are made from."""
+
+    document: Document
+    problems: tuple[Problem, ...] = ()
+    closed: frozenset[Path_] = frozenset()
+    index: CatalogIndex | None = None
+    as_of: str = ""
+    changed: frozenset[Path_] = frozenset()
+
+    def standing(self, path: Path_) -> str:
+        """Where a value stands; ``u`` marks one that was typed since the plan was opened."""
+        place = self.document.places.get(path)
+        if place is None:
+            return "default"
+        if path in self.changed:
+            return "u"
+        if place.path.startswith("--set"):
+            return "set"
+        return "file" if place.path == self.document.path else "base"
+
+    def problem(self, path: Path_, *, below: bool = False) -> str:
+        """What is wrong at a path, or with ``below`` also underneath it."""
+        key = dotted(path)
+        for one in self.problems:
+            if one.key == key or (below and one.key.startswith(f"{key}.")):
+                return f"{one.key}: {one.message}" + (f" ({one.remedy})" if one.remedy else "")
+        return ""
+
+
+def rows_of(sheet: Sheet) -> tuple[Row, ...]:
+    """All rows that are in view: what is inside a closed group is left out."""
+    data = sheet.document.data if isinstance(sheet.document.data, dict) else {}
+    found: list[Row] = []
+    fields = {one.name: one for one in fields_of(Scenario)}
+    for name in GROUPS:
+        field, value = fields[name], data.get(name)
+        if name == "overrides" and not value:
+            continue
+        found += _group(sheet, field, value, (name,))
+    rest = [one for one in fields.values() if one.name not in (*GROUPS, *HIDDEN)]
+    is_open = (PLAN,) not in sheet.closed
+    wrong = "" if is_open else next((told for one in rest if (told := sheet.problem((one.name,)))), "")
+    found.append(Row(Is.GROUP, (PLAN,), 0, PLAN, sentence=sentence(PLAN, data), open=is_open, problem=wrong))
+    if is_open:
+        found += [_field_row(sheet, one, data, (one.name,), one.name, 1) for one in rest]
+    return tuple(found)
+
+
+def _group(sheet: Sheet, field: Field, value: Any, path: Path_) -> list[Row]:
+    is_open = path not in sheet.closed
+    told = sheet.problem(path, below=not is_open)
+    rows = [Row(Is.GROUP, path, 0, field.name, field, value, sentence(field.name, value), "", "", told, is_open)]
+    if not is_open or field.model is None:
+        return rows
+    if field.holds is Holds.ITEMS:
+        return rows + _items(sheet, field.model, value, path, 1)
+    if field.holds is Holds.NAMED:
+        for key in value if isinstance(value, dict) else ():
+            rows += _item(sheet, field.model, value[key], (*path, key), str(key), 1)
+        return rows
+    return rows + list(_fields(sheet, field.model, value, path, "", 1))
+
+
+def _items(sheet: Sheet, model: type[BaseModel], value: Any, path: Path_, depth: int) -> list[Row]:
+    rows: list[Row] = []
+    for index, item in enumerate(value if isinstance(value, list) else ()):
+        name = item.get("id") if isinstance(item, dict) else None
+        rows += _item(sheet, model, item, (*path, index), str(name or index), depth)
+    return rows
+
+
+def _item(sheet: Sheet, model: type[BaseModel], item: Any, path: Path_, name: str, depth: int) -> list[Row]:
+    is_open = path not in sheet.closed
+    told = sheet.problem(path, below=not is_open)
+    said = sentence(model.__name__, item)
+    row = Row(Is.ITEM, path, depth, name, None, item, said, "", "", told, is_open)
+    return [row, *(_fields(sheet, model, item, path, "", depth + 1) if is_open else ())]
+
+
+def _fields(
+    sheet: Sheet, model: type[BaseModel], data: Any, path: Path_, prefix: str, depth: int
+) -> Iterable[Row]:
+    values = data if isinstance(data, dict) else {}
+    kind = values.get("kind")
+    for field in fields_of(model):
+        here, name = (*path, field.name), f"{prefix}{field.name}"
+        if field.name in HIDDEN or (_unrelated(field.name, kind) and field.name not in values):
+            continue
+        value = values.get(field.name)
+        if field.holds is Holds.ITEMS and field.model is not None:
+            yield from _items(sheet, field.model, value, here, depth)
+        elif field.holds is Holds.FIELDS and field.model is not None:
+            if field.nullable and value is None:
+                yield _field_row(sheet, field, values, here, name, depth)
+            else:
+                yield from _fields(sheet, field.model, value, here, f"{name}.", depth)
+        else:
+            yield _field_row(sheet, field, values, here, name, depth)
+            if isinstance(value, dict) and field.model is not None:
+                yield from _fields(sheet, field.model, value, here, f"{name}.", depth)
+
+
+def _unrelated(name: str, kind: Any) -> bool:
+    wanted = ONLY_FOR.get(name)
+    return wanted is not None and kind in ("training", "serving") and kind != wanted
+
+
+def _field_row(sheet: Sheet, field: Field, values: dict[str, Any], path: Path_, name: str, depth: int) -> Row:
+    given = field.name in values
+    value = values[field.name] if given else (None if field.required else field.default)
+    if not given and field.holds is Holds.WORDS:
+        value = ()
+    standing = sheet.standing(path)
+    return Row(
+        Is.FIELD, path, depth, name, field, value, "", standing, _letter(sheet, field, value, standing),
+        sheet.problem(path),
+    )  # fmt: skip
+
+
+def _letter(sheet: Sheet, field: Field, value: Any, standing: str) -> str:
+    """Letter of a part's price and its month; of a typed value ``u``, of a default ``E``."""
+    if field.family and sheet.index is not None and isinstance(value, str):
+        row = sheet.index.by_id.get((field.family, value))
+        figure = next((one for one in row.figures if one.name.startswith("price")), None) if row else None
+        if figure is not None:
+            old = "†" if sheet.as_of and _months(sheet.as_of) - _months(figure.as_of) > 6 else ""
+            return f"{figure.letter} {figure.as_of[2:7]}{old}"
+        return ""
+    if field.family or value is None or isinstance(value, dict):
+        return ""
+    return "E" if standing == "default" and field.holds is Holds.NUMBER else ""
+
+
+def _months(day: str) -> int:
+    return int(day[:4]) * 12 + (int(day[5:7]) if len(day) >= 7 else 6)
