@@ -110,7 +110,11 @@ def main() -> None:
             ("run, with HTML and charts, CPU s", "3.5", lambda: cpu_s(run)),
             ("evaluation alone, CPU s", "0.035", evaluation_s),
             ("100 scenarios, two processes, no HTML, wall s", "20", lambda: batch_s(folder, "json,xlsx")),
-            ("100 scenarios, two processes, with HTML, wall s", "90", lambda: batch_s(folder, "html,xlsx,json")),
+            (
+                "100 scenarios, two processes, with HTML, wall s",
+                "90",
+                lambda: batch_s(folder, "html,xlsx,json"),
+            ),
         ]
         for label, asked, measure in measures:
             reached = measure()
@@ -119,7 +123,11 @@ def main() -> None:
         print(row.format("HTML, MB", "<= 1.5", f"{size:.3f}", ""))
         if shutil.which("soffice"):
             worst = workbook_difference(folder)
-            print(row.format("workbook against Python, largest relative difference", "<= 1e-9", f"{worst:.1e}", ""))
+            print(
+                row.format(
+                    "workbook against Python, largest relative difference", "<= 1e-9", f"{worst:.1e}", ""
+                )
+            )
 
 
 if __name__ == "__main__":

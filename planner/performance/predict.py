@@ -22,7 +22,7 @@ from planner.performance.reliability import (
 )  # fmt: skip
 from planner.performance.serve import Served, serve
 from planner.performance.train import PARTS, Trained, train
-from planner.scenario.givens import assume, figure_line
+from planner.scenario.givens import assume, figure_line, wish_line
 from planner.scenario.schema import WorkloadKind
 from planner.units import GIGA, MEGA, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
@@ -98,7 +98,11 @@ def _availability(ledger: Ledger, cluster: Cluster) -> None:
         failures_per_s=hourly / SECONDS_PER_HOUR, repair_s=assumed.use(repair) * SECONDS_PER_HOUR
     )
     nodes = np.array([float(cluster.nodes)])
-    spare = assumed.use(ledger["cluster.spare_fraction"]) * nodes
+    planned = wish_line(
+        ledger, cluster.parts.loaded, "performance.spare_fraction", "Spare servers availability is computed with",
+        "fraction", cluster.parts.loaded.scenario.cluster.spare_fraction, "cluster", "spare_fraction",
+    )  # fmt: skip
+    spare = assumed.use(planned) * nodes
     spares = availability_with_spares(wanted_nodes=nodes, spare_nodes=spare, down_fraction=down)
     ledger.compute(
         "performance.availability_fraction", "Share of GPU-hours available", "fraction",

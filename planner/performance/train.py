@@ -180,13 +180,13 @@ def training_constants(
         "cast_bytes_per_element": assumed(f"training_cast_bytes_per_element_{width}"),
         "tensor_overlap_fraction": assumed("tensor_overlap_fraction_megatron_core"),
         "data_overlap_fraction": assumed("data_overlap_fraction_megatron_core"),
-        "expert_exposed_fraction": assumed("expert_exposed_fraction_from_2026_06"),
-        "expert_once_per_domain_fraction": assumed("expert_once_per_domain_fraction_from_2026"),
+        "expert_exposed_fraction": assumed("expert_exposed_fraction_before_2026_06"),
+        "expert_once_per_domain_fraction": assumed("expert_once_per_domain_fraction_before_2026"),
         "grouped_gemm_share_ratio": assumed.first_of(
             f"grouped_gemm_share_ratio_{generation}", "grouped_gemm_share_ratio"
         ),
-        "permute_passes": assumed("permute_passes_from_2026_06"),
-        "sparse_layer_host_s": assumed("sparse_layer_host_s_from_2026_06"),
+        "permute_passes": assumed("permute_passes_before_2026_06"),
+        "sparse_layer_host_s": assumed("sparse_layer_host_s_2025"),
     }
     plain = {
         field.name: assumed(f"training_{field.name}")

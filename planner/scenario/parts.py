@@ -229,9 +229,7 @@ def _tiers(finder: _Finder, as_of: str) -> list[TierParts]:
     return tiers
 
 
-def _check_optics(
-    finder: _Finder, groups: list[GroupParts], tiers: list[TierParts], as_of: str
-) -> None:
+def _check_optics(finder: _Finder, groups: list[GroupParts], tiers: list[TierParts], as_of: str) -> None:
     """Modules that the scenario names fit their cages by form and rate."""
     wishes: list[tuple[str, tuple[str, ...], str, str, float]] = []
     for tier, name in zip(tiers, ("leaf", "spine", "core"), strict=True):

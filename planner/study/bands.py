@@ -53,7 +53,9 @@ def ranged(evaluation: Evaluation) -> list[Line]:
     return [
         line
         for line in evaluation.ledger
-        if line.kind is Kind.GIVEN and line.axis is Axis.SCALAR and (line.low is not None or line.high is not None)
+        if line.kind is Kind.GIVEN
+        and line.axis is Axis.SCALAR
+        and (line.low is not None or line.high is not None)
     ]
 
 

@@ -11,9 +11,7 @@ from planner.scenario.load import load_scenario
 from planner.study.bands import with_ranges
 
 
-def plan(
-    scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence[Path] = ()
-) -> Evaluation:
+def plan(scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence[Path] = ()) -> Evaluation:
     """Read a scenario, evaluate it, and draw the ranges of its results.
 
     Args:

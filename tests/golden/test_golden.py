@@ -39,9 +39,7 @@ def text_of(evaluation: Evaluation) -> str:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_ledger_is_the_saved_one(name: str) -> None:
-    saved = dict(
-        line.split(" ", 1) for line in (FOLDER / f"{name}.txt").read_text().splitlines()
-    )
+    saved = dict(line.split(" ", 1) for line in (FOLDER / f"{name}.txt").read_text().splitlines())
     found = lines_of(computed(name))
     assert list(found) == list(saved)
     changed = {

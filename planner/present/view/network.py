@@ -41,7 +41,7 @@ def topology_in_words(reading: Reading) -> str:
         return f"{fabric.nodes} node{'s' if fabric.nodes > 1 else ''} without a fabric"
     tiers = f"{fabric.tiers} tier{'s' if fabric.tiers > 1 else ''}"
     planes = f", {fabric.planes} planes" if fabric.planes > 1 else ""
-    ratio = f", {fmt.significant(fabric.oversubscription)}:1" if fabric.shape is not None else ""
+    ratio = f", {fmt.plain(fabric.oversubscription)}:1" if fabric.shape is not None else ""
     return f"{fabric.topology}, {tiers}{planes}{ratio}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from datetime import date
 from typing import Final
 
@@ -37,7 +37,7 @@ from planner.present.workbook.layout import (
     YEAR_ROW,
     Layout,
 )
-from planner.present.workbook.sheet import Sheet, or_not_a_number
+from planner.present.workbook.sheet import NOT_A_NUMBER, Sheet, or_not_a_number
 from planner.present.workbook.styles import number_format, unit_text
 from planner.units import MONTHS_PER_YEAR
 
@@ -165,7 +165,9 @@ def _time_axis(sheet: Sheet, frame: Frame, months: int) -> None:
     on_timing, at = sheet.name == TIMING, quoted(TIMING)
     spot = frame.layout.spots["timing.month"]
     names = SheetCells(frame.layout, sheet.name).columns
-    sheet.text(DATE_ROW, NAME, "Month of" if not on_timing else "Month of; the value is that of the first payment")
+    sheet.text(
+        DATE_ROW, NAME, "Month of" if not on_timing else "Month of; the value is that of the first payment"
+    )
     sheet.text(YEAR_ROW, NAME, "Year" if not on_timing else "Year; the value is the months in one")
     if on_timing:
         sheet.number(DATE_ROW, VALUE, dates[0], "given", "mmm yy")
@@ -230,7 +232,7 @@ def write_scalar(
 
 def _linked(value: float) -> float | str:
     """What a link to a cell shows: "n/a" is passed on as it is."""
-    return value if value == value and abs(value) != float("inf") else "n/a"
+    return value if math.isfinite(value) else NOT_A_NUMBER
 
 
 def how(frame: Frame, line: Line) -> str:
@@ -239,5 +241,3 @@ def how(frame: Frame, line: Line) -> str:
     if line.kind is Kind.COMPUTED:
         return f"{said}; a new run changes it: {frame.command}"
     return said
-
-

@@ -38,21 +38,36 @@ COUNT_ROW: Final = 1
 _WHOLE_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def scenario_choices(evaluation: Evaluation) -> list[Choice]:
-    """Wishes of the scenario that no given line stands for: names, dates, models, limits of the design."""
-    represented = {line.source.where for line in evaluation.ledger if line.source is not None}
+def scenario_leaves(evaluation: Evaluation) -> list[Choice]:
+    """Every value the scenario states, with where it stands."""
     document, found = evaluation.loaded.document, []
     for path, value in _leaves(document.data, ()):
         place = document.places.get(path)
         where = "" if place is None else f"{place.path}:{place.line}" if place.line else place.path
-        shared = isinstance(value, float | int) and not isinstance(value, bool) and where in represented
-        if path[0] in ("schema_version", "name", "extends", "overrides", "limits") or shared:
-            continue
         key = ".".join(str(part) for part in path)
-        number = isinstance(value, float | int) and not isinstance(value, bool)
-        shown = float(value) if number else "yes" if value is True else "no" if value is False else str(value)
-        found.append(Choice(group_title(path[0]), key, shown, where))
+        found.append(Choice(group_title(path[0]), key, _shown(value), where))
     return found
+
+
+def scenario_choices(evaluation: Evaluation) -> list[Choice]:
+    """Wishes that no given line stands for: names, dates, models, limits of the design."""
+    represented = {line.source.where for line in evaluation.ledger if line.source is not None}
+    return [
+        choice
+        for choice in scenario_leaves(evaluation)
+        if choice.key.split(".", 1)[0] not in _ELSEWHERE
+        and (isinstance(choice.value, str) or choice.where not in represented)
+    ]
+
+
+_ELSEWHERE: Final = ("schema_version", "name", "extends", "overrides", "limits")
+"""Fields that stand on Summary, on Changes, or name the file."""
+
+
+def _shown(value: Any) -> str | float:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return float(value) if isinstance(value, float | int) else str(value)
 
 
 def group_title(first: str) -> str:
@@ -88,7 +103,9 @@ def draw_inputs(sheet: Sheet, frame: Frame) -> None:
     for row, choice in layout.choices:
         _choice(sheet, row, choice)
     if layout.tables:
-        _zone(sheet, layout.tables_row, "Tables that formulas look up, values from column N on", "locked zone")
+        _zone(
+            sheet, layout.tables_row, "Tables that formulas look up, values from column N on", "locked zone"
+        )
     for row, line in layout.tables:
         _table(sheet, frame, row, line)
     last = layout.end[INPUTS]
@@ -97,7 +114,12 @@ def draw_inputs(sheet: Sheet, frame: Frame) -> None:
 
 
 def _header(sheet: Sheet, frame: Frame) -> None:
-    sheet.text(0, 0, "Edit the blue values on pale yellow in column C; everything else follows or is locked.", "title")
+    sheet.text(
+        0,
+        0,
+        "Edit the blue values on pale yellow in column C; everything else follows or is locked.",
+        "title",
+    )
     sheet.status(COUNT_ROW, 0, frame.status)
     sheet.text(COUNT_ROW, INPUT_PLANNED, "Inputs changed", "quiet")
     column, last = letters(INPUT_CHANGED), frame.layout.end[INPUTS] + 1
@@ -147,7 +169,11 @@ def _changed(sheet: Sheet, row: int) -> None:
 def _source(sheet: Sheet, row: int, source: Source, known: dict[str, SourceEntry]) -> None:
     publication = known.get(source.source)
     sheet.text(row, 8, source.basis.letter)
-    said = [publication.title if publication else "", source.note if not source.verified else "", source.where]
+    said = [
+        publication.title if publication else "",
+        source.note if not source.verified else "",
+        source.where,
+    ]
     sheet.text(row, 9, "; ".join(part for part in said if part), "quiet")
     if _WHOLE_DATE.fullmatch(source.as_of):
         days = (date.fromisoformat(source.as_of) - date(1899, 12, 30)).days
@@ -210,12 +236,14 @@ def allowed_range(line: Line, months: int) -> tuple[float, float | None, str]:
     """Lowest and highest value a formula can work with, and both in words."""
     if line.key == "power.pue":
         return 1.0, 5.0, "A facility uses at least what its IT uses: 1 or more."
+    if line.key.endswith("utilisation_fraction"):
+        return 0.01, 1.0, "A share that costs are divided by: 1 % to 100 %."
     if line.unit == "fraction":
         return 0.0, 1.0, "A share: 0 % to 100 %."
     if line.unit.startswith("fraction"):
         return 0.0, 1.0, "A rate: 0 % to 100 %."
     if line.unit == "month":
         return 0.0, float(months - 1), f"A month of the time axis: 0 to {months - 1}."
-    if line.unit in ("years", "h"):
+    if line.unit in ("years", "h", "USD/GPU-h", "Mtokens"):
         return 0.01, None, "More than zero."
     return 0.0, None, "Zero or more."

@@ -65,7 +65,9 @@ class Sheet:
         }  # fmt: skip
         self.raw.conditional_format(row, column, row, column, alarm)
 
-    def finish(self, *, repeat: tuple[int, int] | None = None, landscape: bool = True, pages_high: int = 0) -> None:
+    def finish(
+        self, *, repeat: tuple[int, int] | None = None, landscape: bool = True, pages_high: int = 0
+    ) -> None:
         """Protect without a password, and set up printing."""
         raw = self.raw
         raw.protect("", dict(_ALLOWED))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from planner.design.bom import AssetClass, BomRow
 from planner.ledger import Line
-from planner.present.workbook.calc import Frame, unit_text, write_scalar, years_of
+from planner.present.workbook.calc import Frame, write_scalar, years_of
 from planner.present.workbook.cells import SheetCells, letters, quoted
 from planner.present.workbook.layout import (
     BOM,
@@ -28,9 +29,8 @@ from planner.present.workbook.layout import (
     YEAR_ROW,
     class_label,
 )
-from planner.design.bom import AssetClass, BomRow
 from planner.present.workbook.sheet import Sheet
-from planner.present.workbook.styles import number_format
+from planner.present.workbook.styles import number_format, unit_text
 
 _BOM_HEAD: Final = (
     "Part", "Unit", "In service", "Bought, with spares", "Price of one", "Cost, USD", "Basis", "Price date",
@@ -59,10 +59,10 @@ def bill_of_materials(sheet: Sheet, frame: Frame) -> None:
         else:
             _part(sheet, frame, cells, row, entry)
             sheet.raw.set_row(row, None, None, {"level": 1})
-    total, column = bill_total_row(frame), letters(BOM_COST)
+    total, cost_column = bill_total_row(frame), letters(BOM_COST)
     sheet.text(total, NAME, "All parts", "total")
     cost = sum(frame.value(entry.cost) for _, entry in frame.layout.bom if isinstance(entry, BomRow))
-    text = f"=SUM({column}{FIRST_ROW + 1}:{column}{total})"
+    text = f"=SUM({cost_column}{FIRST_ROW + 1}:{cost_column}{total})"
     sheet.formula(total, BOM_COST, text, cost, "total", "#,##0")
 
 

@@ -65,7 +65,9 @@ def test_bad_input_says_where_what_and_what_would_help(
 
 
 def test_all_problems_come_at_once(tmp_path: Path, capsys: Capture) -> None:
-    path = scenario(tmp_path, SMALL + "site: {pue: 0.5, limit_mw: -1, color: red}\nmoney: {horizon_months: 3}\n")
+    path = scenario(
+        tmp_path, SMALL + "site: {pue: 0.5, limit_mw: -1, color: red}\nmoney: {horizon_months: 3}\n"
+    )
     assert run_app(["check", path, "--set", "limits.days=-3", "--set", "nonsense"]) == 2
     out = capsys.readouterr().out
     for part in ("site.pue", "site.limit_mw", "'color'", "money.horizon_months", "limits.days", "key=value"):
@@ -75,7 +77,10 @@ def test_all_problems_come_at_once(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("network.leaf.optic=osfp-400g-dr4", "'osfp-400g-dr4' has 400 Gbit/s, and a cage of 'qm9700' needs 800"),
+        (
+            "network.leaf.optic=osfp-400g-dr4",
+            "'osfp-400g-dr4' has 400 Gbit/s, and a cage of 'qm9700' needs 800",
+        ),
         ("network.endpoint_optic=qsfp112-400g-dr4", "is QSFP112, and 'connectx-7-400g' takes OSFP"),
         ("cluster.groups.main.gpus=200000", "needs 200,000 endpoint ports, has 65,536"),
         ("network.leaf.switch=sn6810", "can't be ordered"),
@@ -236,7 +241,10 @@ def test_explain_json_holds_the_whole_tree(capsys: Capture) -> None:
     [
         (["--nodes", "127", "--switch", "qm9700"], (32, 16, 0, 1020)),
         (["--nodes", "31", "--switch", "qm9700"], (8, 4, 0, 252)),
-        (["--nodes", "64", "--switch", "sn5610", "--nic", "connectx-8-800g", "--planes", "2"], (16, 8, 0, 512)),
+        (
+            ["--nodes", "64", "--switch", "sn5610", "--nic", "connectx-8-800g", "--planes", "2"],
+            (16, 8, 0, 512),
+        ),
         (["--nodes", "64", "--gpus-per-node", "4", "--switch", "asterfusion-cx864e-n"], (4, 2, 0, 256)),
     ],
 )

@@ -1,0 +1,76 @@
+"""Sheets of text: publications behind the figures, and what a user gave over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from planner.evaluate import Evaluation
+from planner.present.workbook.sheet import Sheet
+from planner.present.workbook.styles import number_format, unit_text
+
+_SOURCES: Final = ("Id", "Title", "Publisher", "Where", "Date", "Figures", "Note")
+_CHANGES: Final = ("Key", "Name", "Value", "Unit", "Reason", "Where")
+
+
+def draw_sources(sheet: Sheet, evaluation: Evaluation, status: str) -> None:
+    """Every publication that a figure of this plan rests on."""
+    known = evaluation.parts.catalog.sources
+    used = Counter(
+        line.source.source for line in evaluation.ledger if line.source is not None and line.source.source
+    )
+    sheet.text(0, 0, "Sources", "title")
+    sheet.status(0, 2, status)
+    sheet.text(
+        1, 0, "Publications behind the figures of this plan; Inputs names one for each figure.", "quiet"
+    )
+    sheet.head(2, _SOURCES, right=frozenset({5}))
+    for column, width in enumerate((40, 76, 30, 70, 12, 9, 60)):
+        sheet.raw.set_column(column, column, width)
+    sheet.raw.freeze_panes(3, 1)
+    for row, source_id in enumerate(sorted(used), start=3):
+        entry = known.get(source_id)
+        sheet.text(row, 0, source_id, "key")
+        if entry is not None:
+            for column, text in enumerate(
+                (entry.title, entry.publisher, entry.locator, str(entry.date or "")), start=1
+            ):
+                sheet.text(row, column, text)
+            sheet.text(row, 6, entry.note, "quiet")
+        sheet.number(row, 5, used[source_id], "text", "0")
+
+
+def draw_changes(sheet: Sheet, evaluation: Evaluation, status: str) -> None:
+    """Overrides with their reasons, and values set on the command line."""
+    sheet.text(0, 0, "Changes", "title")
+    if status:
+        sheet.status(0, 2, status)
+    sheet.text(
+        1,
+        0,
+        "Values a user typed over what the planner would say. Cells changed here are marked on Inputs.",
+        "quiet",
+    )
+    sheet.head(2, _CHANGES, right=frozenset({2}))
+    for column, width in enumerate((52, 60, 16, 14, 60, 44)):
+        sheet.raw.set_column(column, column, width)
+    sheet.raw.freeze_panes(3, 1)
+    row = 3
+    ledger = evaluation.ledger
+    for key, override in ledger.overrides.items():
+        sheet.text(row, 0, key, "key")
+        if key in ledger:
+            sheet.text(row, 1, ledger[key].label)
+        sheet.number(row, 2, override.value, "given", number_format(override.unit, override.value))
+        sheet.text(row, 3, unit_text(override.unit), "quiet")
+        sheet.text(row, 4, override.reason)
+        sheet.text(row, 5, override.where, "quiet")
+        row += 1
+    for path, place in evaluation.loaded.document.places.items():
+        if place.path.startswith("--set"):
+            sheet.text(row, 0, ".".join(str(part) for part in path), "key")
+            sheet.text(row, 4, "set on the command line", "quiet")
+            sheet.text(row, 5, place.path, "quiet")
+            row += 1
+    if row == 3:
+        sheet.text(row, 0, "None.", "quiet")

@@ -1,0 +1,240 @@
+"""Sections of the view as lines of text: bars of blocks, ladders and waterfalls, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from rich.cells import cell_len
+
+from planner.present.view.model import Cell, Column, Figure, Section, Table
+from planner.tui.lines import Line, Part, left, plain, right, wrapped
+
+SHADES: Final = "█▓▒░╱╲·"
+"""Told apart without colour; parts past the seventh take the last one."""
+
+
+def section_lines(section: Section, width: int, *, tables: bool = True) -> list[Line]:
+    """A section: its lead, each figure over its table, then tables and notes."""
+    if section.missing:
+        return [Line(), *(plain(f" {one}", "dim") for one in wrapped(section.missing, width - 2))]
+    lines = [plain(f" {one}") for one in wrapped(section.lead, width - 2)] if section.lead else []
+    for figure in section.figures:
+        lines += [Line(), *figure_lines(figure, width)]
+    for table in section.tables if tables else ():
+        lines += [Line(), *table_lines(table, width)]
+    for note in section.notes:
+        lines += [plain(f" {one}", "dim") for one in wrapped(note, width - 2)]
+    return lines
+
+
+def figure_lines(figure: Figure, width: int) -> list[Line]:
+    """A figure's message, its bars where it has any, and its table."""
+    lines = [plain(f" {one}", "head") for one in wrapped(figure.title, width - 2)]
+    draw = _DRAW.get(figure.kind)
+    if draw is not None:
+        lines += draw(figure.data, width)
+    shades = _shades(figure)
+    lines += table_lines(figure.table, width, shades=shades, caption=False)
+    if figure.evidence:
+        lines += [plain(f" {one}", "dim") for one in wrapped(figure.evidence, width - 2)]
+    return lines
+
+
+def _shades(figure: Figure) -> dict[str, str]:
+    if figure.kind != "stack":
+        return {}
+    return {str(part["label"]): _shade(index) for index, part in enumerate(figure.data.get("parts", ()))}
+
+
+def _shade(index: int) -> str:
+    return SHADES[min(index, len(SHADES) - 1)]
+
+
+def _stack(data: dict[str, Any], width: int) -> list[Line]:
+    parts = [(_shade(index), float(part["value"])) for index, part in enumerate(data.get("parts", ()))]
+    total = sum(max(0.0, value) for _, value in parts)
+    if total <= 0:
+        return []
+    room, bar, at, drawn = width - 2, "", 0.0, 0
+    for shade, value in parts:
+        at += max(0.0, value)
+        until = round(at / total * room)
+        bar += shade * (until - drawn)
+        drawn = until
+    return [plain(f" {bar}")]
+
+
+def _ladder(data: dict[str, Any], width: int) -> list[Line]:
+    steps = data.get("steps", ())
+    room = max(8, width - 46)
+    lines = []
+    for step in steps:
+        filled = round(max(0.0, min(1.0, float(step["after"]))) * room)
+        bar = "█" * filled + "·" * (room - filled)
+        lines.append(plain(f" {left(str(step['step']), 30)} {bar} {right(str(step['text']), 11)}"))
+    return lines
+
+
+def _waterfall(data: dict[str, Any], width: int) -> list[Line]:
+    steps = data.get("steps", ())
+    ends = [float(step[key]) for step in steps for key in ("start", "end")]
+    low, high = min(0.0, *ends, 0.0), max(1e-12, *ends, 1e-12)
+    room = max(8, width - 48)
+    lines = []
+    for step in steps:
+        first, last = sorted(round((float(step[key]) - low) / (high - low) * room) for key in ("start", "end"))
+        block = "█" if step.get("kind") == "total" else "▓"
+        bar = "·" * first + block * max(1, last - first)
+        lines.append(plain(f" {left(str(step['label']), 28)} {left(bar, room)} {right(str(step['text']), 16)}"))
+    return lines
+
+
+def _lanes(data: dict[str, Any], width: int) -> list[Line]:
+    whole = float(data.get("step", 0.0))
+    room = max(8, width - 22)
+    lines = []
+    for lane in data.get("lanes", ()) if whole > 0 else ():
+        row = [" "] * room
+        for bar in data.get("bars", ()):
+            if bar["lane"] == lane:
+                first, last = (round(float(bar[key]) / whole * room) for key in ("start", "end"))
+                for at in range(first, min(room, max(last, first + 1))):
+                    row[at] = "█" if bar["part"] == "computing" else "▒"
+        lines.append(plain(f" {left(str(lane), 18)} │{''.join(row)}"))
+    return lines
+
+
+def _sankey(data: dict[str, Any], width: int) -> list[Line]:
+    flows = data.get("flows", ())
+    most = max((float(flow["value"]) for flow in flows), default=0.0)
+    room = max(8, width - 62)
+    lines = []
+    for flow in flows:
+        bar = "█" * max(1, round(float(flow["value"]) / most * room)) if most > 0 else ""
+        lines.append(
+            plain(f" {left(str(flow['from']), 21)} > {left(str(flow['to']), 21)} {left(bar, room)} {right(str(flow['text']), 10)}")
+        )
+    return lines
+
+
+def _topology(data: dict[str, Any], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for tier in data.get("tiers", ()):
+        name = str(tier.get("tier") or tier.get("label") or "")
+        count = str(tier.get("count", ""))
+        boxes = _boxes(tier)
+        room = max(10, width - 12 - 28)
+        lines.append(plain(f" {left(name, 9)} {left(boxes, room)} {right(count, 28)}"))
+        links = str(tier.get("links", ""))
+        if links:
+            lines.append(plain(f" {'':9} {left('   │    │', room)} {right(links, 28)}", "dim"))
+    return lines
+
+
+def _boxes(tier: dict[str, Any]) -> str:
+    number = tier.get("number") or tier.get("switches") or tier.get("value") or 0
+    if not isinstance(number, int | float) or number <= 0:
+        return "[··]"
+    whole = int(number)
+    if whole <= 4:
+        return " ".join(f"[{index + 1}]" for index in range(whole))
+    return f"[1] [2] … {whole - 4:,} alike … [{whole - 1:,}] [{whole:,}]"
+
+
+_DRAW: Final[dict[str, Callable[[dict[str, Any], int], list[Line]]]] = {
+    "stack": _stack,
+    "ladder": _ladder,
+    "waterfall": _waterfall,
+    "lanes": _lanes,
+    "sankey": _sankey,
+    "topology": _topology,
+}
+
+
+def table_lines(
+    table: Table, width: int, *, shades: dict[str, str] | None = None, caption: bool = True
+) -> list[Line]:
+    """A table in the width there is: numbers whole, words cut, the last columns left out where none fits."""
+    lines = [plain(f" {one}", "head") for one in wrapped(table.caption, width - 2)] if caption else []
+    if not table.rows:
+        return [*lines, plain("   none", "dim")]
+    texts = _texts(table)
+    columns, widths = _fit(table, texts, width - 2 - (3 if shades else 0))
+    lead = "   " if shades else ""
+    heads = [_head(table.columns[index]) for index in columns]
+    cells = [
+        (right if table.columns[index].numeric else left)(text, wide)
+        for index, text, wide in zip(columns, heads, widths, strict=True)
+    ]
+    lines.append(plain(f" {lead}{'  '.join(cells)}", "dim"))
+    for number, row in enumerate(table.rows):
+        last = table.total and number == len(table.rows) - 1
+        lines.append(_row(table, row, texts[number], columns, widths, shades, last))
+    return lines
+
+
+def _head(column: Column) -> str:
+    return f"{column.name}, {column.unit}" if column.unit else column.name
+
+
+def _texts(table: Table) -> list[list[str]]:
+    """What every cell shows: letters in a fixed column behind figures, unless a column of their own has them."""
+    own_column = any(column.name == "Basis" for column in table.columns)
+    found: list[list[str]] = []
+    lettered = [
+        not own_column and column.numeric and any(row[index].letter for row in table.rows)
+        for index, column in enumerate(table.columns)
+    ]
+    for row in table.rows:
+        texts = []
+        for index, cell in enumerate(row):
+            mark = "†" if cell.stale else ""
+            if lettered[index]:
+                texts.append(f"{cell.text} {cell.letter or ' '}{mark}")
+            else:
+                texts.append(f"{cell.text}{mark}")
+        found.append(texts)
+    return found
+
+
+def _row(
+    table: Table,
+    row: tuple[Cell, ...],
+    texts: list[str],
+    columns: list[int],
+    widths: list[int],
+    shades: dict[str, str] | None,
+    last: bool,
+) -> Line:
+    parts: list[Part] = [(" ", "plain")]
+    if shades is not None and shades:
+        parts.append((left(2 * shades.get(row[0].text, " "), 3), "plain"))
+    for position, (index, wide) in enumerate(zip(columns, widths, strict=True)):
+        fill = right if table.columns[index].numeric else left
+        parts.append((("  " if position else "") + fill(texts[index], wide), "head" if last else "plain"))
+    key = next((row[index].key for index in columns if row[index].key), "") or next(
+        (cell.key for cell in row if cell.key), ""
+    )
+    return Line(tuple(parts), key, bool(key))
+
+
+def _fit(table: Table, texts: list[list[str]], width: int) -> tuple[list[int], list[int]]:
+    """Columns that fit and their widths: words shrink to 12 cells, then columns go from the right."""
+    wanted = [
+        max(cell_len(_head(column)), *(cell_len(row[index]) for row in texts))
+        for index, column in enumerate(table.columns)
+    ]
+    columns = list(range(len(wanted)))
+    while True:
+        widths = [wanted[index] for index in columns]
+        over = sum(widths) + 2 * (len(columns) - 1) - width
+        words = sorted((i for i, c in enumerate(columns) if not table.columns[c].numeric), key=lambda i: -widths[i])
+        for i in words:
+            floor = 20 if columns[i] == 0 else 12
+            less = max(0, min(over, widths[i] - min(widths[i], floor)))
+            widths[i] -= less
+            over -= less
+        if over <= 0 or len(columns) <= 2:
+            return columns, [max(4, wide) for wide in widths]
+        columns = columns[:-1]
