@@ -10,7 +10,7 @@ from planner.catalog.store import Catalog
 from planner.design.bom import BomRow, bill_of_materials
 from planner.design.cluster import Cluster, draw_cluster
 from planner.design.inventory import Inventory, enter_design, take_inventory
-from planner.design.phasing import network_shares
+from planner.design.phasing import upper_tiers_line
 from planner.errors import DesignError, Problem, ScenarioError
 from planner.finance.capex import Capex, capex
 from planner.finance.cashflow import CashFlow, cash_flow
@@ -113,7 +113,7 @@ def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Buil
     bom = bill_of_materials(ledger, inventory.demands)
     performance = predict(ledger, cluster)
     loads = it_load(ledger, inventory.consumers)
-    time = timeline(ledger, parts.loaded, phases, network_shares(ledger, cluster, bom, phases))
+    time = timeline(ledger, parts.loaded, phases, upper_tiers_line(ledger, bom, len(phases)))
     hours(ledger, parts, time)
     facility(ledger, parts)
     loss_lines(ledger, parts)

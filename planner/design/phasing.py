@@ -3,46 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from planner.design.bom import BomRow
-from planner.design.cluster import Cluster
-from planner.ledger import Ledger
+from planner.ledger import Ledger, Line
+from planner.ledger.nodes import added
+
+UPPER_TIERS = ("spine", "core")
 
 
-class Step(Protocol):
-    """A purchase with its number of GPUs."""
-
-    @property
-    def gpus(self) -> int:
-        """GPUs bought."""
-
-
-def network_shares(
-    ledger: Ledger, cluster: Cluster, bom: Sequence[BomRow], phases: Sequence[Step]
-) -> tuple[float, ...]:
-    """Share of the network bought in each phase.
+def upper_tiers_line(ledger: Ledger, bom: Sequence[BomRow], phases: int) -> Line | None:
+    """Share of the network's cost in spines and cores; None where there are none, or one phase buys all.
 
     Spines and cores of the final size come with the first phase, so that growing needs no
-    recabling; leaves, modules and cables come with their servers.
+    recabling; leaves, modules and cables come with their servers. It is a formula, since prices
+    move it.
     """
     network = [row for row in bom if row.demand.asset_class.is_network]
-    total = sum(ledger.scalar(row.cost) for row in network)
-    upper = sum(ledger.scalar(row.cost) for row in network if row.demand.where in ("spine", "core"))
-    fraction = upper / total if total else 0.0
-    gpus = cluster.parts.gpus
-    return network_share_by_phase(
-        gpu_share=tuple(phase.gpus / gpus for phase in phases), upper_fraction=fraction
-    )
-
-
-def network_share_by_phase(*, gpu_share: tuple[float, ...], upper_fraction: float) -> tuple[float, ...]:
-    """Upper tiers with the first phase, the rest with the GPUs.
-
-    >>> network_share_by_phase(gpu_share=(0.5, 0.5), upper_fraction=0.4)
-    (0.7, 0.3)
-    """
-    return tuple(
-        share * (1 - upper_fraction) + (upper_fraction if index == 0 else 0.0)
-        for index, share in enumerate(gpu_share)
-    )
+    upper = [row for row in network if row.demand.where in UPPER_TIERS]
+    if not upper or phases == 1:
+        return None
+    return ledger.derive(
+        "bom.upper_tiers_fraction", "Spines and cores, share of the network's cost", "fraction",
+        added(row.cost for row in upper) / added(row.cost for row in network),
+    )  # fmt: skip

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.design.phasing import network_share_by_phase
 from planner.ledger import Axis, Ledger, Line
-from planner.ledger.nodes import added, flag
+from planner.ledger.nodes import Expr, added, flag, ref
 from planner.scenario.load import Loaded
 from planner.sourced import Basis, Source
 from planner.units import HOURS_PER_MONTH
@@ -85,7 +84,7 @@ def months_needed(loaded: Loaded, phases: tuple[PhaseDates, ...]) -> int:
 
 
 def timeline(
-    ledger: Ledger, loaded: Loaded, phases: tuple[PhaseDates, ...], network_shares: tuple[float, ...]
+    ledger: Ledger, loaded: Loaded, phases: tuple[PhaseDates, ...], upper_tiers: Line | None
 ) -> Timeline:
     """Enter the lines of time.
 
@@ -93,7 +92,7 @@ def timeline(
         ledger: Where they go.
         loaded: The scenario, for sources.
         phases: Purchases.
-        network_shares: Share of the network's cost bought in each phase.
+        upper_tiers: Share of the network's cost that comes with the first phase whatever its size.
     """
     fact = Source("planner", "planner-defaults", Basis.PUBLISHED, note="counts months from the first payment")
     month = ledger.given("timing.month", "Month", "month", list(range(ledger.months)), fact, axis=Axis.MONTH)
@@ -102,8 +101,8 @@ def timeline(
         loaded.scenario.money.deposit_fraction, loaded.source("money", "deposit_fraction"),
     )  # fmt: skip
     lines = [
-        _phase(ledger, loaded, phase, month, deposit, share)
-        for phase, share in zip(phases, network_shares, strict=True)
+        _phase(ledger, loaded, phase, month, deposit, upper_tiers, first=index == 0)
+        for index, phase in enumerate(phases)
     ]
     total = ledger["cluster.gpus"]
     in_service = added(line.gpus * line.working for line in lines)
@@ -119,7 +118,14 @@ def timeline(
 
 
 def _phase(
-    ledger: Ledger, loaded: Loaded, phase: PhaseDates, month: Line, deposit: Line, network_share: float
+    ledger: Ledger,
+    loaded: Loaded,
+    phase: PhaseDates,
+    month: Line,
+    deposit: Line,
+    upper_tiers: Line | None,
+    *,
+    first: bool,
 ) -> PhaseLines:
     key, name = f"phase.{phase.id}", f"phase {phase.id}"
     source = _phase_source(loaded, phase.id)
@@ -136,9 +142,11 @@ def _phase(
     server_share = ledger.derive(
         f"{key}.server_share_fraction", f"Share of servers, {name}", "fraction", gpus / ledger["cluster.gpus"]
     )
-    share = ledger.compute(
-        f"{key}.network_share_fraction", f"Share of the network, {name}", "fraction", network_share,
-        function=network_share_by_phase, inputs=[ledger["cluster.gpus"], gpus],
+    of_network: Expr = ref(server_share)
+    if upper_tiers is not None:
+        of_network = server_share * (1 - upper_tiers) + (upper_tiers if first else 0)
+    share = ledger.derive(
+        f"{key}.network_share_fraction", f"Share of the network, {name}", "fraction", of_network,
         note="switches above the leaves come with the first phase, leaves and links with their servers",
     )  # fmt: skip
     return PhaseLines(phase.id, gpus, paid, working, server_share, share)

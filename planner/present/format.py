@@ -24,13 +24,15 @@ def digits_supported(value: float, low: float | None, high: float | None) -> int
 def significant(value: float, digits: int = 3) -> str:
     """Plain decimal text with so many significant digits and thousands separated.
 
-    >>> significant(46812345.0), significant(0.012345), significant(58.61), significant(0.0)
-    ('46,800,000', '0.0123', '58.6', '0')
+    >>> significant(46812345.0), significant(0.012345), significant(58.61), significant(0.0), significant(1.648e-6)
+    ('46,800,000', '0.0123', '58.6', '0', '1.65e-06')
     """
     if not math.isfinite(value):
         return NOTHING
     if value == 0:
         return "0"
+    if abs(value) < 1e-4:
+        return f"{value:.{digits - 1}e}"
     places = digits - 1 - math.floor(math.log10(abs(value)))
     rounded = round(value, places)
     return f"{rounded:,.{max(0, places)}f}"
@@ -64,7 +66,7 @@ def plain(value: float) -> str:
     """
     if not math.isfinite(value):
         return NOTHING
-    if 1e4 <= abs(value) < 1e9 and value == round(value):
+    if 1e3 <= abs(value) < 1e9 and value == round(value):
         return f"{value:,.0f}"
     return f"{value:.6g}"
 
@@ -122,6 +124,8 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
         return "yes" if value else "no"
     if unit == "month":
         return f"{value:g}"
+    if unit == "s" and 0 < abs(value) < 1:
+        return duration(value)
     for base in ("W", "byte/s", "byte", "FLOP/s", "FLOP"):
         if unit == base:
             return _prefixed(value, unit, digits)

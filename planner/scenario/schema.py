@@ -123,6 +123,11 @@ class Tier(Strict):
     """Switch of this tier, an item of the catalog; the tier below's by default."""
     optic: Id | None = None
     """Optical module on its ports; the cheapest that fits and reaches by default."""
+
+
+class LeafTier(Tier):
+    """The first tier, the only one that may be oversubscribed."""
+
     oversubscription: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] = 1.0
     """Bandwidth down over bandwidth up: 1 is non-blocking."""
 
@@ -153,7 +158,7 @@ class Network(Strict):
     """Optical module on the NIC's port; the cheapest that fits by default."""
     copper: bool = True
     """Use copper where it reaches."""
-    leaf: Tier = Tier()
+    leaf: LeafTier = LeafTier()
     """First tier, where NICs connect."""
     spine: Tier = Tier()
     """Second tier."""

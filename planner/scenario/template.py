@@ -78,7 +78,7 @@ def _write_value(name: str, value: Any, inner: type[BaseModel] | None, depth: in
             _write_fields(inner, item, depth + 2, body)
             first = next(index for index, line in enumerate(body) if not line.lstrip().startswith("#"))
             body[first] = f"{pad}  - {body[first].lstrip()}"
-            out += [*body[first : first + 1], *body[:first], *body[first + 1 :]]
+            out += [*(line[2:] for line in body[:first]), *body[first:]]
     else:
         out.append(f"{pad}{name}: {value}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from textual.app import RenderResult
 from textual.strip import Strip
@@ -63,7 +63,7 @@ def _values(state: State, size: int) -> list[Part]:
 
 
 def _changes(state: State, size: int) -> list[Part]:
-    if not state.changes:
+    if not any(change.text != "=" for change in state.changes):
         return [(" " * size, "plain") for _ in NAMES]
     found: list[Part] = []
     for cell, change in zip(state.headlines, state.changes, strict=True):
@@ -109,7 +109,9 @@ def _message(state: State) -> tuple[str, str]:
             if step is None:
                 return "", "plain"
             most = moved_most(step.changes)
-            return f"{step.said}" + (f": {most}" if most else ": nothing in the bar moved" if step.changes else ""), "plain"
+            return f"{step.said}" + (
+                f": {most}" if most else ": nothing in the bar moved" if step.changes else ""
+            ), "plain"
     raise AssertionError(state.stand)
 
 
@@ -136,7 +138,7 @@ def _sentence(state: State, width: int) -> Line:
 class OutcomesBar(Widget):
     """Draws the bar of a state."""
 
-    COMPONENT_CLASSES = set(LINE_CLASSES)
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(LINE_CLASSES)
     DEFAULT_CSS = "OutcomesBar { height: 4; background: $panel; " + LINE_CSS + "}"
 
     def __init__(self, *, id: str | None = None) -> None:

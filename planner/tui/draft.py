@@ -161,7 +161,9 @@ def restored(draft: Draft, path: Path_) -> Draft:
     if own is not None:
         found = retexted(draft, edit.remove_key(draft.text, own))
         if field is not None and field.required and found.value(path) is None:
-            raise ScenarioError(Problem("has no default", key=".".join(map(str, path)), remedy="type a value"))
+            raise ScenarioError(
+                Problem("has no default", key=".".join(map(str, path)), remedy="type a value")
+            )
         return found
     if path not in draft.document.places:
         return draft
@@ -192,7 +194,9 @@ def without_item(draft: Draft, path: Path_) -> Draft:
     if isinstance(items, list) and len(items) == 1:
         field = field_at(path[:-1])
         if field is None or field.required:
-            raise ScenarioError(Problem("is the only one, and a plan needs one", key=".".join(map(str, path))))
+            raise ScenarioError(
+                Problem("is the only one, and a plan needs one", key=".".join(map(str, path)))
+            )
         return retexted(draft, edit.remove_key(draft.text, own[:-1]))
     return retexted(draft, edit.remove_item(draft.text, own))
 

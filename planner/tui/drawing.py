@@ -83,10 +83,14 @@ def _waterfall(data: dict[str, Any], width: int) -> list[Line]:
     room = max(8, width - 48)
     lines = []
     for step in steps:
-        first, last = sorted(round((float(step[key]) - low) / (high - low) * room) for key in ("start", "end"))
+        first, last = sorted(
+            round((float(step[key]) - low) / (high - low) * room) for key in ("start", "end")
+        )
         block = "█" if step.get("kind") == "total" else "▓"
         bar = "·" * first + block * max(1, last - first)
-        lines.append(plain(f" {left(str(step['label']), 28)} {left(bar, room)} {right(str(step['text']), 16)}"))
+        lines.append(
+            plain(f" {left(str(step['label']), 28)} {left(bar, room)} {right(str(step['text']), 16)}")
+        )
     return lines
 
 
@@ -113,33 +117,37 @@ def _sankey(data: dict[str, Any], width: int) -> list[Line]:
     for flow in flows:
         bar = "█" * max(1, round(float(flow["value"]) / most * room)) if most > 0 else ""
         lines.append(
-            plain(f" {left(str(flow['from']), 21)} > {left(str(flow['to']), 21)} {left(bar, room)} {right(str(flow['text']), 10)}")
+            plain(
+                f" {left(str(flow['from']), 21)} > {left(str(flow['to']), 21)} {left(bar, room)} {right(str(flow['text']), 10)}"
+            )
         )
     return lines
 
 
 def _topology(data: dict[str, Any], width: int) -> list[Line]:
+    """Tiers as rows, the first and last switches of each, the count between; links between the rows."""
     lines: list[Line] = []
-    for tier in data.get("tiers", ()):
-        name = str(tier.get("tier") or tier.get("label") or "")
-        count = str(tier.get("count", ""))
-        boxes = _boxes(tier)
-        room = max(10, width - 12 - 28)
-        lines.append(plain(f" {left(name, 9)} {left(boxes, room)} {right(count, 28)}"))
-        links = str(tier.get("links", ""))
-        if links:
-            lines.append(plain(f" {'':9} {left('   │    │', room)} {right(links, 28)}", "dim"))
+    room = max(10, width - 12 - 30)
+    for position, tier in enumerate(data.get("tiers", ())):
+        if position:
+            links = str(tier.get("links", ""))
+            wires = ("┆" if tier.get("copper") else "│") + "    "
+            lines.append(plain(f" {'':10}{left(wires * 3, room)} {right(links, 29)}", "dim"))
+        boxes = "  ".join(_boxes(group) for group in tier.get("groups", ()))
+        lines.append(
+            plain(f" {left(str(tier['tier']), 9)} {left(boxes, room)} {right(str(tier['count']), 29)}")
+        )
     return lines
 
 
-def _boxes(tier: dict[str, Any]) -> str:
-    number = tier.get("number") or tier.get("switches") or tier.get("value") or 0
-    if not isinstance(number, int | float) or number <= 0:
-        return "[··]"
-    whole = int(number)
-    if whole <= 4:
-        return " ".join(f"[{index + 1}]" for index in range(whole))
-    return f"[1] [2] … {whole - 4:,} alike … [{whole - 1:,}] [{whole:,}]"
+def _boxes(group: dict[str, Any]) -> str:
+    """One kind of group: its switches, or the first and last of them; how many groups are alike."""
+    each, groups = int(group["each"]), int(group["groups"])
+    if each <= 4:
+        one = "".join(f"[{index + 1}]" for index in range(each))
+    else:
+        one = f"[1] … {each - 2:,} … [{each:,}]"
+    return one if groups == 1 else f"{groups:,} x {one}"
 
 
 _DRAW: Final[dict[str, Callable[[dict[str, Any], int], list[Line]]]] = {
@@ -229,7 +237,9 @@ def _fit(table: Table, texts: list[list[str]], width: int) -> tuple[list[int], l
     while True:
         widths = [wanted[index] for index in columns]
         over = sum(widths) + 2 * (len(columns) - 1) - width
-        words = sorted((i for i, c in enumerate(columns) if not table.columns[c].numeric), key=lambda i: -widths[i])
+        words = sorted(
+            (i for i, c in enumerate(columns) if not table.columns[c].numeric), key=lambda i: -widths[i]
+        )
         for i in words:
             floor = 20 if columns[i] == 0 else 12
             less = max(0, min(over, widths[i] - min(widths[i], floor)))

@@ -164,7 +164,9 @@ def _is_model(thing: Any) -> bool:
 
 def _kind(members: list[Any]) -> tuple[Holds, type[BaseModel] | None, tuple[str, ...]]:
     bare = [_bare(one) for one in members]
-    words = [word for one in bare if typing.get_origin(one) is typing.Literal for word in typing.get_args(one)]
+    words = [
+        word for one in bare if typing.get_origin(one) is typing.Literal for word in typing.get_args(one)
+    ]
     models = [one for one in bare if _is_model(one)]
     if words:
         if isinstance(words[0], int):

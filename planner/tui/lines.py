@@ -152,9 +152,7 @@ class LinesView(ScrollView, can_focus=True):
     """Any number of lines with a cursor; where no line can be stopped at, keys scroll."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = set(LINE_CLASSES)
-    DEFAULT_CSS = (
-        "LinesView { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; " + LINE_CSS + "}"
-    )
+    DEFAULT_CSS = "LinesView { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; " + LINE_CSS + "}"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "up", show=False, id="list.up"),
         Binding("down,j", "move(1)", "down", show=False, id="list.down"),

@@ -137,7 +137,9 @@ def rows_of(sheet: Sheet) -> tuple[Row, ...]:
 def _group(sheet: Sheet, field: Field, value: Any, path: Path_) -> list[Row]:
     is_open = path not in sheet.closed
     told = sheet.problem(path, below=not is_open)
-    rows = [Row(Is.GROUP, path, 0, field.name, field, value, sentence(field.name, value), "", "", told, is_open)]
+    rows = [
+        Row(Is.GROUP, path, 0, field.name, field, value, sentence(field.name, value), "", "", told, is_open)
+    ]
     if not is_open or field.model is None:
         return rows
     if field.holds is Holds.ITEMS:

@@ -55,7 +55,9 @@ def _workload(value: Any) -> str:
     share = _get(value, "share_fraction")
     part = f"{fmt.percent(share, 0)} % of the hours" if isinstance(share, float) and share < 1 else ""
     tokens = _unit(_get(value, "tokens_trillion"), "T tokens")
-    return _join(f"{verb} {_word(_get(value, 'model'))}".strip(), tokens, _word(_get(value, "precision")), part)
+    return _join(
+        f"{verb} {_word(_get(value, 'model'))}".strip(), tokens, _word(_get(value, "precision")), part
+    )
 
 
 def _group(value: Any) -> str:

@@ -48,6 +48,7 @@ class State:
         late: Whether an answer has been awaited for longer than people notice.
         said: A message for the sentence row; goes away with the next change.
         settled: Cells of the plan as last kept, against which the next edit is counted.
+        focus: Field that was edited last; a rule over several fields is shown there.
         fault_file: Where our own fault was written.
     """
 
@@ -62,6 +63,7 @@ class State:
     pin: Pin | None = None
     said: str = ""
     settled: tuple[Headline, ...] = ()
+    focus: Path_ = ()
     fault_file: str = ""
 
     @property
@@ -99,9 +101,11 @@ class State:
         draft = self.shown
         if draft is None:
             return ()
-        if draft.problems or self.awaiting or self.answer is None:
-            return draft.problems
-        return self.answer.problems
+        found = draft.problems
+        if not found and not self.awaiting and self.answer is not None:
+            found = self.answer.problems
+        at = ".".join(str(step) for step in self.focus)
+        return tuple(one if one.key else replace(one, key=at) for one in found)
 
     @property
     def refusal(self) -> tuple[Remedy, ...]:

@@ -19,7 +19,7 @@ SHOWN = 8
 def topology(figure: Figure, name: str) -> str:
     """C14: tiers as rows, like groups folded, counts in a column at the right."""
     tiers = figure.data["tiers"]
-    height = TIER * len(tiers) + 8
+    height = TIER * (len(tiers) - 1) + 82
     shapes, places = [], []
     for row, tier in enumerate(tiers):
         drawn, boxes = _tier(tier, 26 + row * TIER)
@@ -27,14 +27,16 @@ def topology(figure: Figure, name: str) -> str:
         places.append(boxes)
         shapes.append(_right(tier, 26 + row * TIER))
     links = [
-        _links(above, below, lower["copper"], 26 + row * TIER + 30, 26 + (row + 1) * TIER)
+        _links(above, below, lower, 26 + row * TIER + 30, 26 + (row + 1) * TIER)
         for row, (above, below, lower) in enumerate(zip(places, places[1:], tiers[1:], strict=False))
     ]
     planes = figure.data["planes"]
     note = text(f"one of {planes} planes, all alike", 0, 12, size=11) if planes > 1 else ""
     first = figure.table.rows[0]
     desc = ", ".join(
-        f"{column.name} {cell.text}" for column, cell in zip(figure.table.columns, first, strict=True) if cell.text
+        f"{column.name} {cell.text}"
+        for column, cell in zip(figure.table.columns, first, strict=True)
+        if cell.text
     )
     return framed(
         "".join(links) + "".join(shapes) + note, name=name, width=WIDTH, height=height, title=figure.title,
@@ -45,21 +47,33 @@ def topology(figure: Figure, name: str) -> str:
 def _right(tier: dict[str, Any], y: float) -> str:
     lines = [tier["count"], *(said for said in (tier["links"], tier["free"]) if said)]
     return "".join(
-        text(said if len(said) < 44 else said[:42] + "…", LEFT + 22, y + 2 + 15 * at, weight="bold" if at == 0 else "")
+        text(
+            said if len(said) < 44 else said[:42] + "…",
+            LEFT + 22,
+            y + 2 + 15 * at,
+            weight="bold" if at == 0 else "",
+        )
         for at, said in enumerate(lines)
     )
 
 
 def _folded(tier: dict[str, Any]) -> list[tuple[str, int, str]]:
-    """Boxes of a tier: kind, items, caption; ``fold`` stands for groups that aren't drawn."""
+    """Boxes of a tier: kind, items, caption; ``fold`` stands for groups that aren't drawn.
+
+    Up to three groups are all drawn. Of more, the first and the last; groups that differ come last
+    and are never folded away.
+    """
+    groups = tier["groups"]
+    total = sum(group["groups"] for group in groups)
     boxes: list[tuple[str, int, str]] = []
-    for group in tier["groups"]:
+    for place, group in enumerate(groups):
         number, each = group["groups"], group["each"]
-        caption = f"{group['label']}, {fmt.count(each)}"
-        if number <= 2:
-            boxes += [("group", each, caption)] * number
+        one = ("group", each, f"{group['label']}: {fmt.count(each)}" if each else group["label"])
+        ends = 1 if place < len(groups) - 1 else 2
+        if total <= 3 or number <= ends:
+            boxes += [one] * number
         else:
-            boxes += [("group", each, caption), ("fold", number - 2, "alike"), ("group", each, caption)]
+            boxes += [one, ("fold", number - ends, "alike"), *([one] if ends == 2 else [])]
     return boxes
 
 
@@ -79,7 +93,7 @@ def _tier(tier: dict[str, Any], y: float) -> tuple[str, list[float]]:
         else:
             shapes.append(box(x + 0.5, y, width - 1, 30, fill="var(--panel)"))
             shapes.append(_items(items, middle, y + 8, "var(--c5)" if node else "var(--c1)", node=node))
-            short = caption if len(caption) * 5.2 < width else caption.split(",")[0][: max(4, int(width / 5.2))]
+            short = caption if len(caption) * 5.2 < width else caption[: max(4, int(width / 5.2))]
             shapes.append(text(short, middle, y + 44, anchor="middle", size=10))
         middles.append(middle)
         x += width + 10
@@ -88,6 +102,8 @@ def _tier(tier: dict[str, Any], y: float) -> tuple[str, list[float]]:
 
 def _items(number: int, middle: float, y: float, fill: str, *, node: bool) -> str:
     wide = ITEM + (5 if node else 0)
+    if number == 0:
+        return ""
     if number <= SHOWN:
         start = middle - (number * (wide + GAP) - GAP) / 2
         return "".join(box(start + at * (wide + GAP), y, wide, 14, fill=fill) for at in range(number))
@@ -100,13 +116,29 @@ def _items(number: int, middle: float, y: float, fill: str, *, node: bool) -> st
     )
 
 
-def _links(above: list[float], below: list[float], copper: bool, top: float, bottom: float) -> str:
-    """Lines from each box to those above it: to its own where both tiers fold alike, else to all."""
-    same = len(above) == len(below) and len(above) > 1
-    pairs = [(low, above[at]) for at, low in enumerate(below)] if same else [(low, high) for low in below for high in above]
+def _links(above: list[float], below: list[float], lower: dict[str, Any], top: float, bottom: float) -> str:
+    """Lines from each box to those above it: to its own where both tiers fold alike, else to all.
+
+    Every pod meets every core group, so lines from spines up go everywhere.
+    """
+    copper = lower["copper"]
+    same = len(above) == len(below) and len(above) > 1 and lower["tier"] != "spine"
+    pairs = (
+        [(low, above[at]) for at, low in enumerate(below)]
+        if same
+        else [(low, high) for low in below for high in above]
+    )
     dash = {"stroke_dasharray": "5 3"} if copper else {}
     path = "".join(f"M{low:.0f} {bottom:.0f}L{high:.0f} {top + 22:.0f}" for low, high in pairs)
-    return element("path", d=path, stroke="currentColor", stroke_width=1.6 if len(pairs) < 4 else 1, fill="none", opacity=".55", **dash)
+    return element(
+        "path",
+        d=path,
+        stroke="currentColor",
+        stroke_width=1.6 if len(pairs) < 4 else 1,
+        fill="none",
+        opacity=".55",
+        **dash,
+    )
 
 
 CELL, ROW, BLOCK = 12, 19, 26
@@ -133,7 +165,9 @@ def racks(figure: Figure, name: str) -> str:
     )
     for row in range(max(rows) + 1):
         if row % BLOCK in (0, per_block - 1) or row == max(rows) or per_block <= 10:
-            body += text(str(row + 1), (row // BLOCK) * wide + 28, 16 + (row % BLOCK) * ROW, anchor="end", size=10)
+            body += text(
+                str(row + 1), (row // BLOCK) * wide + 28, 16 + (row % BLOCK) * ROW, anchor="end", size=10
+            )
     width = max(blocks * wide, 420)
     bottom = 6 + per_block * ROW + 8
     x = 0.0
@@ -191,7 +225,12 @@ def _column(flows: list[dict[str, Any]], scale: float) -> list[tuple[float, floa
 
 
 def _bands(
-    flows: list[dict[str, Any]], places: list[tuple[float, float]], x0: float, x1: float, scale: float, start: float
+    flows: list[dict[str, Any]],
+    places: list[tuple[float, float]],
+    x0: float,
+    x1: float,
+    scale: float,
+    start: float,
 ) -> str:
     body, at = "", start
     half = (x0 + x1) / 2
@@ -212,7 +251,9 @@ def _nodes(
     body = ""
     for flow, (top, label) in zip(flows, places, strict=True):
         high = max(1.0, flow["value"] * scale)
-        body += element("rect", x=x, y=top, width=BAND, height=high, fill=WATT_HUES.get(flow["to"], "var(--c1)"))
+        body += element(
+            "rect", x=x, y=top, width=BAND, height=high, fill=WATT_HUES.get(flow["to"], "var(--c1)")
+        )
         said = f"{flow['to']} {flow['text']}"
         if beside or flow["to"] != "IT":
             body += text(said, x + BAND + 6, label)

@@ -28,7 +28,8 @@ def element(name: str, body: str = "", /, **attributes: str | float) -> str:
     '<text x="1.5" text-anchor="end">a < b</text>'
     """
     said = "".join(
-        f" {key.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}" for key, value in attributes.items()
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}"
+        for key, value in attributes.items()
     )
     return f"<{name}{said}>{body}</{name}>" if body else f"<{name}{said}/>"
 
@@ -38,23 +39,43 @@ def _number(value: str | float) -> str:
 
 
 def text(
-    said: str, x: float, y: float, *, anchor: str = "start", size: float = 11, weight: str = "", fill: str = "currentColor"
+    said: str,
+    x: float,
+    y: float,
+    *,
+    anchor: str = "start",
+    size: float = 11,
+    weight: str = "",
+    fill: str = "currentColor",
 ) -> str:
     """A label, escaped."""
     more: dict[str, str | float] = {"font_weight": weight} if weight else {}
     return element("text", escape(said), x=x, y=y, text_anchor=anchor, font_size=size, fill=fill, **more)
 
 
-def box(x: float, y: float, width: float, height: float, *, fill: str, stroke: str = "currentColor", dash: str = "") -> str:
+def box(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    *,
+    fill: str,
+    stroke: str = "currentColor",
+    dash: str = "",
+) -> str:
     """A rectangle with its own paint, so that it also reads without the page's style."""
     more: dict[str, str | float] = {"stroke_dasharray": dash} if dash else {}
-    return element("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, stroke_width=1, **more)
+    return element(
+        "rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, stroke_width=1, **more
+    )
 
 
 def framed(body: str, *, name: str, width: float, height: float, title: str, desc: str) -> str:
     """A whole drawing: an image to screen readers, with its title and description."""
     ids = f"{name}-title {name}-desc"
-    head = element("title", escape(title), id=f"{name}-title") + element("desc", escape(desc), id=f"{name}-desc")
+    head = element("title", escape(title), id=f"{name}-title") + element(
+        "desc", escape(desc), id=f"{name}-desc"
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="{name}" role="img" aria-labelledby="{ids}" '
         f'viewBox="0 0 {_number(width)} {_number(height)}" width="{_number(width)}" height="{_number(height)}" '

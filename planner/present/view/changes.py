@@ -52,7 +52,9 @@ def changes(old: tuple[Headline, ...], new: tuple[Headline, ...]) -> tuple[Chang
 def _change(old: Headline | None, new: Headline) -> Change:
     if old is None or old.value is None or new.value is None:
         same = old is None or old.short == new.short
-        return Change(new.bar, new.name, "" if same else "new", "", 0.0, old.short if old else fmt.NOTHING, new.short)
+        return Change(
+            new.bar, new.name, "" if same else "new", "", 0.0, old.short if old else fmt.NOTHING, new.short
+        )
     difference = new.value - old.value
     if old.short == new.short or difference == 0:
         return Change(new.bar, new.name, "=", "", 0.0, old.short, new.short)

@@ -7,7 +7,7 @@ from planner.present.view.model import Cell, Column, Table
 from planner.present.view.network import topology_in_words
 from planner.present.view.power import rack_limit_kw
 from planner.present.view.reading import Reading, words
-from planner.present.view.risk import Weighed, cost_inputs, range_text, time_inputs
+from planner.present.view.risk import Weighed, cost_inputs, model_error, range_text, time_inputs
 from planner.present.view.time import plan_in_words
 
 
@@ -19,7 +19,7 @@ def choices(reading: Reading) -> Table:
     rows = [row for row in found if row is not None][:6]
     return Table(
         "choices",
-        "Choices made",
+        "What was taken against what",
         (
             Column("Choice", numeric=False),
             Column("Taken", numeric=False),
@@ -36,7 +36,12 @@ def _plan(reading: Reading) -> tuple[Cell, ...] | None:
     trained = reading.built.performance.trained[0]
     key, choice = f"{trained.key}.plan.tensor", trained.choice
     if not trained.searched:
-        return words("Plan"), words(plan_in_words(reading, trained), key), words("not searched"), words("as typed")
+        return (
+            words("Plan"),
+            words(plan_in_words(reading, trained), key),
+            words("not searched"),
+            words("as typed"),
+        )
     against, why = fmt.NOTHING, f"fastest of {fmt.count(choice.fitting)} that fit the memory"
     if choice.runner_up is not None and choice.runner_up_step_s is not None:
         other = choice.runner_up
@@ -79,7 +84,9 @@ def _optics(reading: Reading) -> tuple[Cell, ...] | None:
     for row in rows:
         name = "optical modules" if row.kind == "transceiver-pair" else row.kind.upper()
         kinds[name] = kinds.get(name, 0) + row.links
-    said = ", ".join(f"{fmt.percent(n / links, 0)} % {name}" for name, n in sorted(kinds.items(), key=lambda k: -k[1]))
+    said = ", ".join(
+        f"{fmt.percent(n / links, 0)} % {name}" for name, n in sorted(kinds.items(), key=lambda k: -k[1])
+    )
     longest = max(row.longest_m for row in rows)
     return (
         words("Cables"), words(said, "design.fabric.transceivers"), words("all media that the cages take"),
@@ -113,18 +120,27 @@ def _rent(reading: Reading) -> tuple[Cell, ...] | None:
 
 
 def unknowns(reading: Reading) -> Table:
-    """Two inputs that weigh most on cost and the widest one of the performance model."""
+    """Two inputs that weigh most on cost, and the step's own band or the widest input of the serving model."""
     rows = [
         _unknown(reading, one, f"moves the cost of ownership by {fmt.percent(one.weight)} %")
         for one in cost_inputs(reading)[:2]
     ]
-    rows += [
-        _unknown(reading, one, f"P10 to P90 spans {fmt.percent(one.weight, 0)} % of its value; its effect isn't worked out")
-        for one in time_inputs(reading)[:1]
-    ]
+    error = model_error(reading)
+    if error is not None:
+        said = f"moves the step and the training time by {fmt.percent(error.weight, 0)} %: a benchmark narrows it"
+        rows.append(_unknown(reading, error, said))
+    else:
+        rows += [
+            _unknown(
+                reading,
+                one,
+                f"P10 to P90 spans {fmt.percent(one.weight, 0)} % of it; its effect isn't worked out",
+            )
+            for one in time_inputs(reading)[:1]
+        ]
     return Table(
         "unknowns",
-        "Not known well: the inputs most worth measuring",
+        "The inputs most worth measuring",
         (
             Column("Input", numeric=False),
             Column("Value"),
@@ -138,4 +154,10 @@ def unknowns(reading: Reading) -> Table:
 
 def _unknown(reading: Reading, one: Weighed, why: str) -> tuple[Cell, ...]:
     line = one.line
-    return words(line.label, line.key), reading.quantity(line.key), words(range_text(one)), words(why), reading.letter(line.key)
+    return (
+        words(line.label, line.key),
+        reading.quantity(line.key),
+        words(range_text(one)),
+        words(why),
+        reading.letter(line.key),
+    )

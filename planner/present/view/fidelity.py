@@ -37,20 +37,20 @@ GLOSSARY = (
 
 def fidelity_section(evaluation: Evaluation) -> Section:
     """The stated bands, and what isn't in this version."""
+    table = _bands(evaluation)
+    if table is None:
+        refused = "The plan was refused before a model of performance was asked."
+        return Section("fidelity", "Fidelity", missing=refused)
     missing = (
         "Measured runs aren't compared with predictions in this report. What stands in for it are the half widths "
         "below, found when the models were fitted to published measurements."
     )
-    table = _bands(evaluation)
-    notes = () if table is not None else ("The plan was refused before a model of performance was asked.",)
-    return Section(
-        "fidelity", "Fidelity", "", (), () if table is None else (table,), notes, missing if table else notes[0]
-    )
+    return Section("fidelity", "Fidelity", tables=(table,), missing=missing)
 
 
 def _bands(evaluation: Evaluation) -> Table | None:
     catalog = evaluation.parts.catalog
-    if not any(used[:2] == ("assumptions", "performance") for used in catalog.used()):
+    if not any((family, name) == ("assumptions", "performance") for family, name, _ in catalog.used()):
         return None
     rows = []
     for key, label in BANDS:

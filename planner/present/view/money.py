@@ -42,13 +42,22 @@ def money_section(reading: Reading) -> Section:
     return Section("money", "Money", lead, tuple(figures), (_running(reading), _units(reading)), tuple(notes))
 
 
-def steps_of(parts: list[tuple[str, float]], total: str, show: Callable[[float], str]) -> list[dict[str, Any]]:
+def steps_of(
+    parts: list[tuple[str, float]], total: str, show: Callable[[float], str]
+) -> list[dict[str, Any]]:
     """Rows of a waterfall: each starts where the one before ended, and the last is the sum."""
     rows: list[dict[str, Any]] = []
     at = 0.0
     for label, value in parts:
         rows.append(
-            {"label": label, "start": at, "end": at + value, "value": value, "text": show(value), "kind": "part"}
+            {
+                "label": label,
+                "start": at,
+                "end": at + value,
+                "value": value,
+                "text": show(value),
+                "kind": "part",
+            }
         )
         at += value
     rows.append({"label": total, "start": 0.0, "end": at, "value": at, "text": show(at), "kind": "total"})
@@ -85,7 +94,9 @@ def _capex(reading: Reading) -> Figure:
         "Each class starts where the one above ended; the last bar is the sum.",
         {
             "steps": steps_of(
-                [(line.label, reading.value(line)) for line in reading.built.capex.classes], "Purchase", fmt.money
+                [(line.label, reading.value(line)) for line in reading.built.capex.classes],
+                "Purchase",
+                fmt.money,
             ),
             "evidence": capex_shares(reading),
         },
@@ -145,7 +156,11 @@ def _ownership(reading: Reading) -> Figure:
         f"Over its life it costs {fmt.money(total)} in today's money, of which running it is "
         f"{fmt.percent(running / total, 0)} %",
         "Present value of each line; resale counts against the cost.",
-        {"steps": steps_of([(label, reading.value(key)) for label, key, _ in parts], "Cost of ownership", fmt.money)},
+        {
+            "steps": steps_of(
+                [(label, reading.value(key)) for label, key, _ in parts], "Cost of ownership", fmt.money
+            )
+        },
         Table(
             "ownership",
             "Cost of ownership by line",
@@ -225,7 +240,9 @@ def _own_or_rent(reading: Reading) -> Figure:
         rows.append((share(used, 0), number(own / used), number(rent)))
         points.append({"used": used, "own": own / used, "rent": rent})
     saved = reading.value("rent.saved_by_owning_usd")
-    verdict = f"Owning {'saves' if saved >= 0 else 'costs'} {fmt.money(abs(saved))} against {rental.item.name}"
+    verdict = (
+        f"Owning {'saves' if saved >= 0 else 'costs'} {fmt.money(abs(saved))} against {rental.item.name}"
+    )
     if committed:
         title = f"{verdict}; both pay for idle hours, so utilisation doesn't decide"
         even_shown = None
@@ -264,7 +281,13 @@ def _running(reading: Reading) -> Table:
     rows = []
     for line in built.opex.lines:
         year = -float(ledger.value(line)[0][first : first + 12].sum())
-        rows.append((words(line.label), Cell(fmt.significant(year / 1e6), year / 1e6, line.key), reading.letter(line.key)))
+        rows.append(
+            (
+                words(line.label),
+                Cell(fmt.significant(year / 1e6), year / 1e6, line.key),
+                reading.letter(line.key),
+            )
+        )
     rows.append((words("All"), reading.number("opex.year1_usd", 1e-6), reading.letter("opex.year1_usd")))
     return Table(
         "running",
@@ -281,7 +304,9 @@ def _units(reading: Reading) -> Table:
         if reading.has(key):
             line = reading.ledger[key]
             text, unit = fmt.significant(reading.value(key)), line.unit
-            rows.append((words(line.label), Cell(text, reading.value(key), key), words(unit), reading.letter(key)))
+            rows.append(
+                (words(line.label), Cell(text, reading.value(key), key), words(unit), reading.letter(key))
+            )
     return Table(
         "unit-costs",
         "Unit costs: present value of all costs over that of the hours",

@@ -30,7 +30,12 @@ def network_section(reading: Reading) -> Section:
             ("No switch joins the servers, so there are no tiers and no cables to list.",),
         )  # fmt: skip
     return Section(
-        "network", "Network", " ".join(fabric.why), tuple(figures), (_cables(reading), blast_radius(reading)), NOTES
+        "network",
+        "Network",
+        " ".join(fabric.why),
+        tuple(figures),
+        (_cables(reading), blast_radius(reading)),
+        NOTES,
     )
 
 
@@ -123,9 +128,16 @@ def _topology(reading: Reading) -> Figure:
         groups.setdefault(group.tier, []).append(
             {"label": group.label, "groups": group.groups, "each": group.per_group, "up": group.links_up_each}
         )
+    unused = fabric.leaf_groups - sum(group["groups"] for group in groups[Tier.NODE]) if fabric.leaves else 0
+    if unused > 0:
+        groups[Tier.NODE].append({"label": "no nodes, reserved ports", "groups": unused, "each": 0, "up": 0})
     ports = {str(one.tier): one for one in fabric.tier_ports}
     counts = {**cluster.switch_counts, "node": fabric.nodes}
-    links = {"node": fabric.node_leaf_links, "leaf": fabric.leaf_spine_links, "spine": fabric.spine_core_links}
+    links = {
+        "node": fabric.node_leaf_links,
+        "leaf": fabric.leaf_spine_links,
+        "spine": fabric.spine_core_links,
+    }
     server = cluster.parts.groups[0].server.item
     tiers = []
     for tier in (Tier.CORE, Tier.SPINE, Tier.LEAF, Tier.NODE):
@@ -135,7 +147,8 @@ def _topology(reading: Reading) -> Figure:
         if tier is Tier.NODE and server.is_rack:
             name = f"trays of {name}"
         above = {"node": "leaf", "leaf": "spine", "spine": "core"}.get(tier, "")
-        medium = next((row.kind for row in cluster.cabling.rows if row.tier == BELOW.get(above)), "")
+        media = [row for row in cluster.cabling.rows if row.tier == BELOW.get(above)]
+        copper = bool(media) and max(media, key=lambda row: row.links).kind.is_copper
         found = ports.get(str(tier))
         tiers.append(
             {
@@ -143,7 +156,7 @@ def _topology(reading: Reading) -> Figure:
                 "count": f"{fmt.count(counts[tier])} x {name}",
                 "links": f"{fmt.count(links[tier])} links up" if links.get(tier) else "",
                 "free": f"{fmt.count(found.free)} ports free" if found is not None else "",
-                "copper": str(medium) in ("dac", "acc", "aec"),
+                "copper": copper,
             }
         )  # fmt: skip
     said = topology_in_words(reading)
@@ -156,7 +169,7 @@ def _topology(reading: Reading) -> Figure:
         "C14",
         "topology",
         f"{gpus} GPUs: {said}{rate}",
-        "Like groups are folded: the first and the last of each stand for all. Dashed lines are copper.",
+        "Like groups are folded: the first and the last of each stand for all. Dashed lines are mostly copper.",
         {"tiers": tiers, "planes": fabric.planes, "rails": fabric.request.rails_built},
         Table(
             "tiers",

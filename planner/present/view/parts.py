@@ -33,7 +33,7 @@ def _lead_weeks(row: BomRow) -> float | None:
 
 
 def _bill(reading: Reading) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for row in reading.built.bom:
         demand, price = row.demand, row.price
         weeks = _lead_weeks(row)
@@ -45,7 +45,7 @@ def _bill(reading: Reading) -> Table:
                 reading.count(demand.designed.key),
                 Cell(fmt.count(bought - needed), bought - needed),
                 reading.count(row.count.key),
-                reading.number(price.key, digits=4),
+                reading.as_written(price.key),
                 reading.number(row.cost.key, 1e-3),
                 reading.letter(price.key),
                 words(price.source.as_of if price.source is not None else fmt.NOTHING),

@@ -32,7 +32,12 @@ def power_section(reading: Reading) -> Section:
         f"PUE {fmt.significant(reading.value('power.pue'))}."
     )
     return Section(
-        "power", "Power", lead, (_sankey(reading), _range(reading)), (_parts(reading), _energy(reading)), NOTES
+        "power",
+        "Power",
+        lead,
+        (_sankey(reading), _range(reading)),
+        (_parts(reading), _energy(reading)),
+        NOTES,
     )
 
 
@@ -64,7 +69,8 @@ def _sankey(reading: Reading) -> Figure:
         "From the meter on the left to the parts on the right; a band's height is its power under load.",
         {
             "flows": [
-                {"from": a, "to": b, "value": watts, "text": fmt.quantity(watts, "W")} for a, b, watts, _ in flows
+                {"from": a, "to": b, "value": watts, "text": fmt.quantity(watts, "W")}
+                for a, b, watts, _ in flows
             ],
             "total": fmt.quantity(meter, "W"),
         },
@@ -106,7 +112,10 @@ def _range(reading: Reading) -> Figure:
     scenario = reading.evaluation.loaded.scenario
     limits = [
         (name, mw)
-        for name, mw in (("site.limit_mw", scenario.site.limit_mw), ("limits.site_mw", scenario.limits.site_mw))
+        for name, mw in (
+            ("site.limit_mw", scenario.site.limit_mw),
+            ("limits.site_mw", scenario.limits.site_mw),
+        )
         if mw is not None
     ]
     limit = min((mw for _, mw in limits), default=None)
@@ -219,7 +228,9 @@ def _energy(reading: Reading) -> Table:
         key = "power.carbon_kg_per_year"
         tonnes = reading.value(key) / 1e3
         text = f"{fmt.significant(tonnes)} t CO2"
-        rows.append((words("Carbon of a full year, location-based"), Cell(text, tonnes, key), reading.letter(key)))
+        rows.append(
+            (words("Carbon of a full year, location-based"), Cell(text, tonnes, key), reading.letter(key))
+        )
     layout = reading.built.cluster.layout
     rows.append((words("Racks"), whole(layout.racks), words("")))
     rows.append((words("Floor, racks and aisles"), words(f"{fmt.count(layout.floor_area_m2)} m2"), words("")))

@@ -53,6 +53,10 @@ class Reading:
         value = self.value(key) * scale
         return self._of(key, fmt.significant(value, digits), value)
 
+    def as_written(self, key: str) -> Cell:
+        """A given line's value with all its digits."""
+        return self._of(key, fmt.plain(self.value(key)), self.value(key))
+
     def count(self, key: str) -> Cell:
         """A line's value as a whole number."""
         return self._of(key, fmt.count(self.value(key)), self.value(key))

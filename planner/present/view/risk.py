@@ -78,14 +78,28 @@ def time_inputs(reading: Reading) -> list[Weighed]:
     for name in (*(one.key for one in performance.trained), *(one.key for one in performance.served)):
         for end in ("mfu_fraction", "goodput_fraction"):
             keys |= set(reading.ledger[f"{name}.{end}"].inputs)
-    found = [one for one in ranged(reading) if one.line.key in keys]
+    foreign: tuple[str, ...] = ()
+    if not performance.served:
+        foreign = ("assumption.serving_", "assumption.tail_")
+    elif not performance.trained:
+        foreign = ("assumption.training_",)
+    found = [one for one in ranged(reading) if one.line.key in keys and not one.line.key.startswith(foreign)]
     return sorted(found, key=lambda one: (-one.weight, one.line.key))
+
+
+def model_error(reading: Reading) -> Weighed | None:
+    """The step time's own band, where a training workload has one: it scales the step as it is."""
+    keys = {f"{one.key}.model_error_ratio" for one in reading.built.performance.trained[:1]}
+    return next((one for one in ranged(reading) if one.line.key in keys), None)
 
 
 def risk_section(reading: Reading) -> Section:
     """Odds where there are draws, else why there are none; the widest inputs in either case."""
     figures: tuple[Figure, ...] = ()
-    tables = [_table(reading, cost_inputs(reading)[:LISTED], "cost"), _table(reading, time_inputs(reading)[:LISTED], "time")]
+    tables = [
+        _table(reading, cost_inputs(reading)[:LISTED], "cost"),
+        _table(reading, time_inputs(reading)[:LISTED], "time"),
+    ]
     missing = ""
     ranges = reading.evaluation.ranges
     if ranges:
@@ -184,7 +198,7 @@ def _odds(reading: Reading, key: str, found: Range) -> Figure:
     outcome = next(one for one in OUTCOMES if one.key == key)
     unit = reading.ledger[key].unit
     scale = 1e-6 if unit in ("USD", "W") else outcome.scale
-    shown = {"USD": "M USD", "W": "MW"}.get(unit, outcome.bar)
+    shown = {"USD": "M USD", "W": "MW", "s": "ms"}.get(unit, unit)
     wished = outcome.limit(reading.evaluation.loaded.scenario.limits) if outcome.limit else None
     limit = 0.0 if wished is None else wished * outcome.limit_scale
     judged = reading.evaluation.ranges.get(outcome.judged_by, found)

@@ -37,7 +37,10 @@ def _point(reading: Reading, served: Served) -> Table:
 def _latency(reading: Reading, served: Served) -> Table:
     key = served.key
     rows = []
-    for name, label in (("ttft", "Time to first token (TTFT)"), ("tpot", "Time for each output token (TPOT)")):
+    for name, label in (
+        ("ttft", "Time to first token (TTFT)"),
+        ("tpot", "Time for each output token (TPOT)"),
+    ):
         limit, p99 = reading.value(f"{key}.slo.{name}_p99_s"), reading.value(f"{key}.{name}_p99_s")
         rows.append(
             (

@@ -223,7 +223,13 @@ def _lanes(reading: Reading, trained: Trained) -> Figure:
             exposed = lane != "Compute"
             label = reading.ledger[key].label
             rows.append(
-                (words(lane), words(label), number(at), reading.number(key), words("exposed" if exposed else "busy"))
+                (
+                    words(lane),
+                    words(label),
+                    number(at),
+                    reading.number(key),
+                    words("exposed" if exposed else "busy"),
+                )
             )
             if seconds > 0:
                 bars.append(
@@ -233,7 +239,9 @@ def _lanes(reading: Reading, trained: Trained) -> Figure:
                     }
                 )  # fmt: skip
             at += seconds
-    rows.append((words("Step"), words("all parts"), number(0.0), reading.number(f"{trained.key}.step_s"), words("")))
+    rows.append(
+        (words("Step"), words("all parts"), number(0.0), reading.number(f"{trained.key}.step_s"), words(""))
+    )
     exposed_s = sum(reading.value(f"{trained.key}.parts.{name}") for name in EXPOSED)
     return Figure(
         "C3",
@@ -262,7 +270,13 @@ def _lanes(reading: Reading, trained: Trained) -> Figure:
 def plan_in_words(reading: Reading, trained: Trained) -> str:
     """The parallel plan in a line."""
     said = []
-    for axis, name in (("tensor", "TP"), ("pipeline", "PP"), ("context", "CP"), ("data", "DP"), ("expert", "EP")):
+    for axis, name in (
+        ("tensor", "TP"),
+        ("pipeline", "PP"),
+        ("context", "CP"),
+        ("data", "DP"),
+        ("expert", "EP"),
+    ):
         ranks = reading.value(f"{trained.key}.plan.{axis}")
         if ranks > 1 or axis in ("tensor", "pipeline", "data"):
             said.append(f"{name} {fmt.count(ranks)}")
@@ -275,7 +289,9 @@ def _plan(reading: Reading, trained: Trained) -> Table:
     names = (
         "tensor", "pipeline", "context", "data", "expert", "virtual_stages", "microbatch", "zero_stage", "recompute",
     )  # fmt: skip
-    rows = [(words(reading.ledger[f"{key}.plan.{n}"].label), reading.quantity(f"{key}.plan.{n}")) for n in names]
+    rows = [
+        (words(reading.ledger[f"{key}.plan.{n}"].label), reading.quantity(f"{key}.plan.{n}")) for n in names
+    ]
     rest = (
         "batch_sequences", "step_s", "tokens_per_s", "tokens_per_s_per_gpu", "achieved_tflop_per_s", "mfu_fraction",
         "hfu_fraction", "tokens", "days_to_train", "gpu_hours",

@@ -100,7 +100,9 @@ def _entry(
         else "",
         letter=letters[line.key],
         how=line.kind.value,
-        formula=(source.note if source is not None else "") if line.kind is Kind.GIVEN else words(line, ledger.lines),
+        formula=(source.note if source is not None else "")
+        if line.kind is Kind.GIVEN
+        else words(line, ledger.lines),
         inputs=() if repeated else tuple(_input(ledger, name, letters) for name in names),
         same_as=same if repeated else "",
         same_label=ledger[same].label if repeated else "",

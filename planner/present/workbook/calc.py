@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from datetime import date
 from typing import Final
 
@@ -44,7 +45,7 @@ from planner.units import MONTHS_PER_YEAR
 TITLES: Final = {
     TIMING: ("Timing", "When phases are paid and work, and the GPU-hours of each month."),
     BOM: ("Bill of materials", "What is bought. Counts in service come from the design; spares and prices are inputs."),
-    PERFORMANCE: ("Performance", "What the cluster delivers. Grey italic values are computed: a new run changes them."),
+    PERFORMANCE: ("Performance", "What the cluster delivers."),
     CAPEX: ("Capex", "The purchase by class, and when it is paid (cash in positive, so payments are negative)."),
     POWER: ("Power", "From parts to the meter. Nameplate is not load: each part has its draw by state."),
     OPEX: ("Opex", "Running costs by month, cash in positive."),
@@ -56,6 +57,10 @@ _HEAD: Final = ("Name", "Unit", "Value", "Total", "Key", "How it comes about")
 _FLOWS: Final = ("USD", "GPU-h", "kWh")
 _BALANCES: Final = ("opening", "closing", "value", "cumulative")
 """First word of a balance's name: adding up its months would mean nothing."""
+
+
+_TEXTS: Final = {BOM: (9, 8), POWER: (6, 7)}
+"""Columns of key and explanation where a table stands above the rows."""
 
 
 class Frame:
@@ -79,11 +84,13 @@ class Frame:
 
 def command(evaluation: Evaluation) -> str:
     """What to type to make the report again."""
-    document = evaluation.loaded.document
-    changes = dict.fromkeys(
-        place.path for place in document.places.values() if place.path.startswith("--set")
-    )
-    return " ".join(["planner run", evaluation.loaded.stem, *changes, "-o reports"])
+    loaded = evaluation.loaded
+    shown = loaded.document.path
+    name = loaded.stem if shown.startswith("templates/scenarios/") else shown
+    places = loaded.document.places.values()
+    changes = dict.fromkeys(place.path for place in places if place.path.startswith("--set "))
+    wishes = [f"--set {shlex.quote(change.removeprefix('--set '))}" for change in changes]
+    return " ".join(["planner run", shlex.quote(name), *wishes, "-o reports"])
 
 
 def _without_rate(lines: dict[str, Line]) -> frozenset[str]:
@@ -122,10 +129,11 @@ def header(sheet: Sheet, frame: Frame, months: int) -> None:
     title, note = TITLES[sheet.name]
     sheet.text(STATUS_ROW, NAME, title, "title")
     sheet.status(STATUS_ROW, VALUE, frame.status)
-    sheet.text(NOTE_ROW, NAME, note, "quiet")
+    computed = f" Grey italic values come from a new run only: change the scenario, then {frame.command}"
+    sheet.text(NOTE_ROW, NAME, note + computed, "quiet")
     for column, width in enumerate((46, 11, 16, 16, 22, 16) if months else (58, 12, 18, 6, 46, 84)):
         sheet.raw.set_column(column, column, width)
-    sheet.raw.set_column(FIRST_MONTH, FIRST_MONTH + max(months, 1) - 1, 13)
+    sheet.raw.set_column(FIRST_MONTH, FIRST_MONTH + max(months, 1) - 1, _month_width(frame))
     if sheet.name in (BOM, POWER):
         return
     sheet.head(HEAD_ROW, _HEAD, right=frozenset({VALUE, TOTAL}))
@@ -134,6 +142,14 @@ def header(sheet: Sheet, frame: Frame, months: int) -> None:
         sheet.raw.freeze_panes(FIRST_ROW, FIRST_MONTH)
     else:
         sheet.raw.freeze_panes(FIRST_ROW, UNIT)
+
+
+def _month_width(frame: Frame) -> int:
+    """Room for the largest amount of any month."""
+    largest = max(
+        float(abs(frame.ledger.values[line.key][0]).max()) for line in frame.ledger if line.axis is Axis.MONTH
+    )
+    return max(9, len(f"-{largest:,.0f}") + 1)
 
 
 def start_date(evaluation: Evaluation) -> date:
@@ -190,9 +206,10 @@ def _time_axis(sheet: Sheet, frame: Frame, months: int) -> None:
 
 def _line(sheet: Sheet, frame: Frame, cells: SheetCells, row: int, line: Line) -> None:
     sheet.text(row, NAME, line.label)
-    sheet.text(row, UNIT, unit_text(line.unit), "quiet")
-    sheet.text(row, KEY, line.key, "key")
-    sheet.text(row, HOW, how(frame, line), "quiet")
+    sheet.text(row, UNIT, unit_text(line.unit), "unit")
+    key, said = _TEXTS.get(sheet.name, (KEY, HOW))
+    sheet.text(row, key, line.key, "key")
+    sheet.text(row, said, how(frame, line), "quiet")
     if line.axis is Axis.SCALAR:
         write_scalar(sheet, frame, cells, row, VALUE, line)
         return
@@ -239,5 +256,5 @@ def how(frame: Frame, line: Line) -> str:
     """Formula in words; of a computed line, what recomputes it."""
     said = words(line, frame.ledger.lines)
     if line.kind is Kind.COMPUTED:
-        return f"{said}; a new run changes it: {frame.command}"
+        return f"by a new run: {said}"
     return said

@@ -33,6 +33,7 @@ _HEAD: Final = (
     "Date", "Key",
 )  # fmt: skip
 _WIDTHS: Final = (16, 62, 16, 13, 13, 13, 16, 10, 7, 60, 12, 52)
+_TRUTH: Final = '"TRUE";"TRUE";"FALSE"'
 COUNT_ROW: Final = 1
 """Row of how many inputs a reader changed, above the column that says so."""
 _WHOLE_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -147,7 +148,7 @@ def _group(sheet: Sheet, frame: Frame, group: InputGroup, *, editable: bool) -> 
         sheet.text(row, 0, group.title, "quiet")
         sheet.text(row, 1, line.label)
         sheet.number(row, INPUT_VALUE, value, "input" if editable else "given", pattern)
-        sheet.text(row, 3, unit_text(line.unit), "quiet")
+        sheet.text(row, 3, unit_text(line.unit), "unit")
         for column, bound in ((4, line.low), (5, line.high)):
             if bound is not None:
                 sheet.number(row, column, bound, "static", number_format(line.unit, bound))
@@ -163,12 +164,12 @@ def _group(sheet: Sheet, frame: Frame, group: InputGroup, *, editable: bool) -> 
 
 def _changed(sheet: Sheet, row: int) -> None:
     value, planned = letters(INPUT_VALUE), letters(INPUT_PLANNED)
-    sheet.formula(row, INPUT_CHANGED, f"={value}{row + 1}<>{planned}{row + 1}", False, "quiet")
+    sheet.formula(row, INPUT_CHANGED, f"={value}{row + 1}<>{planned}{row + 1}", False, "middle", _TRUTH)
 
 
 def _source(sheet: Sheet, row: int, source: Source, known: dict[str, SourceEntry]) -> None:
     publication = known.get(source.source)
-    sheet.text(row, 8, source.basis.letter)
+    sheet.text(row, 8, source.basis.letter, "middle")
     said = [
         publication.title if publication else "",
         source.note if not source.verified else "",
@@ -177,7 +178,7 @@ def _source(sheet: Sheet, row: int, source: Source, known: dict[str, SourceEntry
     sheet.text(row, 9, "; ".join(part for part in said if part), "quiet")
     if _WHOLE_DATE.fullmatch(source.as_of):
         days = (date.fromisoformat(source.as_of) - date(1899, 12, 30)).days
-        sheet.number(row, 10, days, "quiet", "yyyy-mm-dd")
+        sheet.number(row, 10, days, "left", "yyyy-mm-dd")
     elif source.as_of:
         sheet.text(row, 10, source.as_of, "quiet")
 
@@ -191,14 +192,14 @@ def _choice(sheet: Sheet, row: int, choice: Choice) -> None:
         else:
             sheet.number(row, column, choice.value, role, "General")
     _changed(sheet, row)
-    sheet.text(row, 8, "u")
+    sheet.text(row, 8, "u", "middle")
     sheet.text(row, 9, choice.where, "quiet")
     sheet.text(row, INPUT_KEY, choice.key, "key")
 
 
 def _table(sheet: Sheet, frame: Frame, row: int, line: Line) -> None:
     sheet.text(row, 1, line.label)
-    sheet.text(row, 3, unit_text(line.unit), "quiet")
+    sheet.text(row, 3, unit_text(line.unit), "unit")
     sheet.text(row, INPUT_KEY, line.key, "key")
     if line.source is not None:
         _source(sheet, row, line.source, frame.evaluation.parts.catalog.sources)

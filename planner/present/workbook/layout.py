@@ -130,11 +130,11 @@ def lay_out(evaluation: Evaluation, choices: Sequence[Choice]) -> Layout:
 def needs_a_run(ledger: Ledger, built: Built) -> frozenset[str]:
     """Given lines whose change needs a new run.
 
-    Those that computed lines rest on, and the dates from which phases work: the length of the time
-    axis hangs on them.
+    Those that computed lines rest on; how many GPUs a phase buys, since phases make up the designed
+    cluster; and when a phase starts to work, since the length of the time axis hangs on it.
     """
-    dates = {f"phase.{phase.id}.service_month" for phase in built.phases}
-    return ledger.locked() | dates
+    phases = {f"phase.{phase.id}.{name}" for phase in built.phases for name in ("gpus", "service_month")}
+    return ledger.locked() | phases
 
 
 def _inputs(layout: Layout, built: Built, choices: Sequence[Choice]) -> None:
@@ -274,7 +274,7 @@ def heading_of(key: str) -> str:
     words = key.split(".")
     if words[0] == "workload":
         return f"Workload {words[1]}, the same by its own name"
-    if words[0] == "outcome" and words[1] != "parts" and "usd" in words[1]:
+    if key.startswith(("outcome.waiting_usd", "outcome.scheduled_gpu_hours")):
         return "Unit costs"
     two = f"{words[0]}.{words[1]}"
     for known in (two, two.split("_", 1)[0], words[0]):

@@ -61,7 +61,7 @@ def with_input_style(xml: str, *, font: str, fill: str) -> str:
     )  # fmt: skip
     return re.sub(
         r'<cellStyles count="1">(.*?)</cellStyles>',
-        rf'<cellStyles count="2"><cellStyle name="Input" xfId="1" builtinId="{_INPUT}"/>\1</cellStyles>', xml,
+        rf'<cellStyles count="2"><cellStyle name="Input" xfId="1" builtinId="{_INPUT}" customBuiltin="1"/>\1</cellStyles>', xml,
         flags=re.DOTALL,
     )  # fmt: skip
 

@@ -62,7 +62,7 @@ def draw_changes(sheet: Sheet, evaluation: Evaluation, status: str) -> None:
         if key in ledger:
             sheet.text(row, 1, ledger[key].label)
         sheet.number(row, 2, override.value, "given", number_format(override.unit, override.value))
-        sheet.text(row, 3, unit_text(override.unit), "quiet")
+        sheet.text(row, 3, unit_text(override.unit), "unit")
         sheet.text(row, 4, override.reason)
         sheet.text(row, 5, override.where, "quiet")
         row += 1

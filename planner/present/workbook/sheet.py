@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from planner.present.workbook.layout import CHECKS
+from planner.present.workbook.layout import CHECKS, NAME, UNIT
 from planner.present.workbook.styles import Styles
 
 NOT_A_NUMBER: Final = "n/a"
 A4: Final = 9
+A3: Final = 8
 _ALLOWED: Final = {
     "format_columns": True, "format_rows": True, "autofilter": True, "sort": True,
     "select_locked_cells": True, "select_unlocked_cells": True, "objects": False,
@@ -54,32 +55,41 @@ class Sheet:
     def head(self, row: int, names: tuple[str, ...], *, right: frozenset[int] = frozenset()) -> None:
         """Headings of columns, from the first column on."""
         for column, name in enumerate(names):
-            self.text(row, column, name, "head right" if column in right else "head")
+            self.text(row, column, name, "head right" if column in right else "head in" if column else "head")
 
     def status(self, row: int, column: int, text: str) -> None:
         """Whether all checks pass, live."""
         style = self.styles.get("status")
         self.raw.write_formula(row, column, f"={CHECKS}!$A$2", style, text)
         alarm = {
-            "type": "text", "criteria": "begins with", "value": "CHECKS", "format": self.styles.get("banner"),
+            "type": "text", "criteria": "begins with", "value": "FAIL", "format": self.styles.get("banner"),
         }  # fmt: skip
         self.raw.conditional_format(row, column, row, column, alarm)
 
     def finish(
-        self, *, repeat: tuple[int, int] | None = None, landscape: bool = True, pages_high: int = 0
+        self, *, repeat: tuple[int, int] | None = None, pages_high: int = 0, pages_wide: int = 1
     ) -> None:
-        """Protect without a password, and set up printing."""
+        """Protect without a password, and set up printing.
+
+        Args:
+            repeat: Rows of headings printed on every page.
+            pages_high: Most pages below each other; 0 for as many as it takes.
+            pages_wide: Pages beside each other. A sheet with months takes several, on larger paper and
+                with its names repeated: on one page the print would be too small to read.
+        """
         raw = self.raw
         raw.protect("", dict(_ALLOWED))
-        raw.set_paper(A4)
-        if landscape:
-            raw.set_landscape()
-        raw.fit_to_pages(1, pages_high)
+        raw.set_landscape()
+        raw.set_paper(A3 if pages_wide > 1 else A4)
+        raw.print_area(0, 0, self.rows, self.columns)
+        raw.fit_to_pages(pages_wide, pages_high)
         raw.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
         raw.set_footer("&L&8cluster-planner&C&8&A&R&8page &P of &N")
         raw.hide_gridlines(2)
         if repeat is not None:
             raw.repeat_rows(*repeat)
+        if pages_wide > 1:
+            raw.repeat_columns(NAME, UNIT)
 
     def _used(self, row: int, column: int) -> None:
         self.rows = max(self.rows, row)

@@ -14,12 +14,17 @@ _ROLES: Final[dict[str, dict[str, Any]]] = {
     "text": {},
     "wrap": {"text_wrap": True, "valign": "top"},
     "quiet": {"font_color": GREY},
-    "key": {"font_color": GREY, "font_size": 8, "valign": "vcenter"},
+    "unit": {"font_color": GREY, "indent": 1},
+    "middle": {"font_color": GREY, "align": "center"},
+    "said": {"indent": 1},
+    "left": {"font_color": GREY, "align": "left"},
+    "key": {"font_color": GREY, "font_size": 8, "valign": "vcenter", "indent": 1},
     "title": {"bold": True, "font_size": 14, "font_color": DARK},
     "verdict": {"bold": True, "font_size": 11},
     "banner": {"bold": True, "font_color": RED},
     "status": {"bold": True, "font_color": GREEN},
     "head": {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "valign": "vcenter", "text_wrap": True},
+    "head in": {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "valign": "vcenter", "text_wrap": True, "indent": 1},
     "head right": {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "align": "right", "text_wrap": True},
     "heading": {"bold": True, "bg_color": PALE_BLUE},
     "zone": {"bold": True, "bg_color": PALE_YELLOW, "font_color": BLUE, "top": 1, "bottom": 1},
@@ -84,7 +89,7 @@ def number_format(unit: str, values: float | Sequence[float]) -> str:
         return '#,##0;-#,##0;"–"'
     if size >= 1000 or all(one == int(one) for one in many if math.isfinite(one)):
         return "#,##0"
-    return "#,##0.00" if size >= 10 else "0.00##" if size >= 1 else "0.0000"
+    return "#,##0.00" if size >= 10 else "0.00##" if size >= 0.01 else "0.0000##"
 
 
 _SCALED: Final = {

@@ -22,7 +22,7 @@ from planner.present.workbook.layout import (
     needs_a_run,
 )
 from planner.present.workbook.sheet import Sheet
-from planner.present.workbook.styles import DARK, headline_format
+from planner.present.workbook.styles import headline_format
 from planner.present.workbook.tables import Years
 
 _HEAD: Final = (
@@ -119,19 +119,20 @@ def _outcomes(page: _Page) -> int:
         sheet.formula(
             row, 1, f"={page.cells.at(key, None)}", shown, "link" if follows else "planner", pattern
         )
-        sheet.text(row, 2, unit, "quiet")
-        for column, bound in ((3, line.low), (4, line.high)):
-            if bound is not None:
+        sheet.text(row, 2, unit, "unit")
+        found = evaluation.ranges.get(key)
+        for column, bound in ((3, found.p10), (4, found.p90)) if found else ():
+            if math.isfinite(bound):
                 sheet.number(row, column, bound, "static", pattern)
         if key in known:
             limit = known[key]
             sheet.number(row, 5, limit, "input", pattern)
             met = f'=IF(F{here}="","",IF(B{here}<=F{here},"met","missed"))'
-            sheet.formula(row, 6, met, "met" if value <= limit else "missed", "formula")
+            sheet.formula(row, 6, met, "met" if value <= limit else "missed", "said")
         sheet.number(row, 7, value, "static", pattern)
         change = value - value if math.isfinite(value) else math.nan
         sheet.formula(row, 8, f"=B{here}-H{here}", change, "formula" if follows else "planner", pattern)
-        sheet.text(row, 9, "live" if follows else "by planner only", "quiet")
+        sheet.text(row, 9, "live" if follows else "by planner only", "unit")
         sheet.text(row, 10, key, "key")
     alarm = {"type": "cell", "criteria": "==", "value": '"missed"', "format": sheet.styles.get("banner")}
     sheet.raw.conditional_format(_HEAD_ROW + 1, 6, row, 6, alarm)
@@ -192,7 +193,7 @@ def _purchase(book: Any, page: _Page, row: int) -> int:
         sheet.text(at, 0, line.label, "total" if end else "text")
         role = "link total" if end else "link"
         sheet.formula(at, 1, f"={page.cells.at(line.key, None)}", amount, role, pattern)
-        sheet.text(at, 2, unit, "quiet")
+        sheet.text(at, 2, unit, "unit")
         if end or at == row + 1:
             sheet.number(at, 3, 0.0, "static", pattern)
         else:
@@ -212,18 +213,18 @@ def _waterfall(book: Any, sheet: Sheet, top: int, first: int, last: int) -> None
     )  # fmt: skip
     chart.add_series(
         {"name": "Amount", "categories": names, "values": [SUMMARY, first, 1, last, 1], "gap": 35,
-         "fill": {"color": "#2F5597"}, "border": {"none": True},
-         "points": [None] * (last - first) + [{"fill": {"color": DARK}}],
+         "fill": {"color": "#9DC3E6"}, "border": {"none": True},
+         "points": [None] * (last - first) + [{"fill": {"color": "#8497B0"}}],
          "data_labels": {"value": True, "num_format": "#,##0.00,,", "font": {"size": 8, "color": "#000000"}}}
     )  # fmt: skip
     chart.set_title({"name": "What makes the purchase, M USD", "name_font": {"size": 10}, "overlay": False})
     chart.set_legend({"none": True})
-    chart.set_y_axis({"reverse": True, "num_font": {"size": 8}, "major_tick_mark": "none"})
+    chart.set_y_axis({"reverse": True, "num_font": {"size": 8}, "major_tick_mark": "none", "crossing": "max"})
     chart.set_x_axis(
         {"num_format": "#,##0,,", "num_font": {"size": 8}, "min": 0,
          "major_gridlines": {"visible": True, "line": {"color": "#E0E0E0"}}}
     )  # fmt: skip
-    chart.set_size({"width": 690, "height": 20 * (last - first + 3) + 70})
+    chart.set_size({"width": 690, "height": 20 * (last - first + 4)})
     sheet.raw.insert_chart(top, 5, chart, {"x_offset": 12, "y_offset": 2})
 
 
@@ -237,14 +238,14 @@ def _rent(page: _Page, row: int) -> int:
         pattern, unit = headline_format(line.unit, value)
         sheet.text(at, 0, line.label)
         sheet.formula(at, 1, f"={page.cells.at(key, None)}", value, "link", pattern)
-        sheet.text(at, 2, unit, "quiet")
+        sheet.text(at, 2, unit, "unit")
     return row + len(_RENT) + 2
 
 
 def stamp(sheet: Sheet, evaluation: Evaluation, command: str, row: int) -> None:
     """What made these numbers, how to make them again, and what the colours mean."""
     loaded, parts = evaluation.loaded, evaluation.parts
-    sheet.head(row, ("How this was made", "", "", "", "", ""))
+    sheet.head(row, ("How this was made", "", "", "", ""))
     for at, (name, said) in enumerate(
         (
             ("Tool", f"cluster-planner {planner.__version__}"),

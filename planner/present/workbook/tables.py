@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,6 +39,7 @@ _BOM_HEAD: Final = (
 )  # fmt: skip
 _POWER_HEAD: Final = (
     "Part", "Unit", "Running", "Idle, W", "Under load, W", "Peak, W", "Key, idle", "Key, under load", "Key, peak",
+    "Key, running",
 )  # fmt: skip
 
 
@@ -60,7 +62,9 @@ def bill_of_materials(sheet: Sheet, frame: Frame) -> None:
             _part(sheet, frame, cells, row, entry)
             sheet.raw.set_row(row, None, None, {"level": 1})
     total, cost_column = bill_total_row(frame), letters(BOM_COST)
-    sheet.text(total, NAME, "All parts", "total")
+    sheet.raw.set_row(HEAD_ROW, 28)
+    for column in range(NAME, BOM_COST):
+        sheet.text(total, column, "" if column else "All parts", "total")
     cost = sum(frame.value(entry.cost) for _, entry in frame.layout.bom if isinstance(entry, BomRow))
     text = f"=SUM({cost_column}{FIRST_ROW + 1}:{cost_column}{total})"
     sheet.formula(total, BOM_COST, text, cost, "total", "#,##0")
@@ -69,7 +73,7 @@ def bill_of_materials(sheet: Sheet, frame: Frame) -> None:
 def _part(sheet: Sheet, frame: Frame, cells: SheetCells, row: int, part: BomRow) -> None:
     demand = part.demand
     sheet.text(row, NAME, demand.name)
-    sheet.text(row, UNIT, "m" if demand.unit == "m" else "piece", "quiet")
+    sheet.text(row, UNIT, "m" if demand.unit == "m" else "piece", "unit")
     for column, line in (
         (BOM_SERVICE, demand.designed), (BOM_BOUGHT, part.count), (BOM_PRICE, part.price), (BOM_COST, part.cost),
     ):  # fmt: skip
@@ -77,7 +81,7 @@ def _part(sheet: Sheet, frame: Frame, cells: SheetCells, row: int, part: BomRow)
     source = part.price.source or frame.ledger[part.price.key].source
     if source is not None:
         publication = frame.evaluation.parts.catalog.sources.get(source.source)
-        sheet.text(row, 6, source.basis.letter)
+        sheet.text(row, 6, source.basis.letter, "middle")
         sheet.text(row, 7, source.as_of, "quiet")
         sheet.text(row, 8, publication.title if publication else source.where, "quiet")
     for column, line in ((9, demand.designed), (10, part.count), (11, part.cost)):
@@ -89,13 +93,18 @@ def power_of_parts(sheet: Sheet, frame: Frame) -> None:
     """Each consumer's count and draw by state."""
     cells = SheetCells(frame.layout, POWER)
     sheet.head(HEAD_ROW, _POWER_HEAD, right=frozenset({2, 3, 4, 5}))
-    for column, width in enumerate((58, 11, 18, 14, 46, 60, 40, 40, 40)):
+    for column, width in enumerate((58, 11, 18, 16, 16, 16, 46, 46, 46, 46)):
         sheet.raw.set_column(column, column, width)
     sheet.raw.freeze_panes(FIRST_ROW, UNIT)
+    labels = Counter(load.consumer.label for _, load in frame.layout.loads)
     for row, load in frame.layout.loads:
-        sheet.text(row, NAME, load.consumer.label)
-        sheet.text(row, UNIT, "piece", "quiet")
+        one = load.consumer
+        # The same switch in two tiers is two rows, and a name stands for one row only.
+        sheet.text(row, NAME, one.label if labels[one.label] == 1 else f"{one.label} ({one.slug})")
+        sheet.text(row, UNIT, "piece", "unit")
         write_scalar(sheet, frame, cells, row, POWER_COUNT, load.consumer.count)
+        if frame.layout.lives_at(one.count.key, POWER, row):
+            sheet.text(row, 9, one.count.key, "key")
         for column, line in zip(POWER_STATES, load.watts.values(), strict=True):
             write_scalar(sheet, frame, cells, row, column, line)
             if frame.layout.lives_at(line.key, POWER, row):
@@ -149,7 +158,7 @@ def cash_by_year(sheet: Sheet, frame: Frame, years: Years) -> None:
         net = line.key == years.lines[-1].key
         role = "total" if net else "formula" if home.sheet == CASH else "link"
         sheet.text(row, NAME, f"{line.label}, by year", "total" if net else "text")
-        sheet.text(row, UNIT, unit_text(line.unit), "quiet")
+        sheet.text(row, UNIT, unit_text(line.unit), "unit")
         months = f"{cells.prefix(home.sheet)}${first}${home.row + 1}:${last}${home.row + 1}"
         pattern = number_format(line.unit, values)
         for year in range(years.count):
@@ -157,4 +166,11 @@ def cash_by_year(sheet: Sheet, frame: Frame, years: Years) -> None:
             total = sum(value for value, at in zip(values, of_month, strict=True) if at == year)
             sheet.formula(row, FIRST_MONTH + year, text, total, role, pattern)
         end = letters(FIRST_MONTH + years.count - 1)
-        sheet.formula(row, 3, f"=SUM({first}{row + 1}:{end}{row + 1})", sum(values), "total", pattern)
+        sheet.formula(
+            row,
+            3,
+            f"=SUM({first}{row + 1}:{end}{row + 1})",
+            sum(values),
+            "total" if net else "formula",
+            pattern,
+        )

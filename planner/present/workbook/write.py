@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from io import BytesIO
-from typing import Any
+from typing import Any, Final
 
 import xlsxwriter
 
@@ -18,6 +18,7 @@ from planner.present.workbook.layout import (
     CASH,
     CHANGES,
     CHECKS,
+    DATE_ROW,
     HEAD_ROW,
     INPUT_HEAD,
     INPUTS,
@@ -34,7 +35,8 @@ from planner.present.workbook.refusal import draw_refusal
 from planner.present.workbook.sheet import Sheet
 from planner.present.workbook.styles import BLUE, PALE_YELLOW, Styles
 
-_OPTIONS = {
+_MONTHS_ON_A_PAGE: Final = 24
+_OPTIONS: Final = {
     "in_memory": True,
     # Text from a scenario stays text, whatever it begins with.
     "strings_to_formulas": False,
@@ -71,7 +73,7 @@ def _draw(book: Any, styles: Styles, evaluation: Evaluation) -> None:
     frame = calc.Frame(evaluation, layout, "")
     years, keys = tables.plan_years(frame), summary.headline_keys(evaluation)
     planned = checks.plan_checks(frame, years, keys)
-    frame.status = checks.status_text(len(planned) + len(ORDER) - 1)
+    frame.status = checks.status_text(planned, len(ORDER) - 1)
     sheets = {name: Sheet(book, name, styles) for name in ORDER}
     summary.draw_summary(book, sheets[SUMMARY], frame, years)
     inputs.draw_inputs(sheets[INPUTS], frame)
@@ -86,7 +88,7 @@ def _draw(book: Any, styles: Styles, evaluation: Evaluation) -> None:
     checks.draw_checks(sheets[CHECKS], [*planned, *checks.error_checks(others)])
     _names(book, frame, keys)
     for name, sheet in sheets.items():
-        _finish(name, sheet)
+        _finish(name, sheet, evaluation.ledger.months)
 
 
 def _names(book: Any, frame: calc.Frame, headlines: list[str]) -> None:
@@ -98,7 +100,7 @@ def _names(book: Any, frame: calc.Frame, headlines: list[str]) -> None:
         book.define_name(name, f"={quoted(spot.sheet)}${letters(spot.column)}${spot.row + 1}")
 
 
-def _finish(name: str, sheet: Sheet) -> None:
+def _finish(name: str, sheet: Sheet, months: int) -> None:
     if name == SUMMARY:
         sheet.finish(pages_high=1)
     elif name == INPUTS:
@@ -108,4 +110,6 @@ def _finish(name: str, sheet: Sheet) -> None:
     elif name == CHECKS:
         sheet.finish(repeat=(checks.FIRST - 1, checks.FIRST - 1))
     else:
-        sheet.finish(repeat=(2, HEAD_ROW) if name in MONTHLY else (HEAD_ROW, HEAD_ROW))
+        monthly = name in MONTHLY
+        pages = -(-months // _MONTHS_ON_A_PAGE) if monthly else 1
+        sheet.finish(repeat=(DATE_ROW if monthly else HEAD_ROW, HEAD_ROW), pages_wide=pages)

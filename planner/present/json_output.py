@@ -1,0 +1,320 @@
+"""An evaluation as JSON for other programs: headlines, and the whole ledger with its sources.
+
+The classes below are the contract, and `json_schema` prints it. `json_text` fills them as plain
+data, one ledger line a row of text, so that two outputs can be compared with `diff`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import planner
+from planner.evaluate import Evaluation
+from planner.ledger import Axis, Line
+from planner.ledger.words import words
+from planner.present.view.model import Headline as Cell
+from planner.present.view.outcomes import finding, headlines, verdict
+
+SCHEMA_VERSION: Final = 1
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Hashes(_Strict):
+    """What the numbers depend on: equal hashes and tool version give equal numbers."""
+
+    scenario: str
+    """Hash of the merged scenario."""
+    catalog: str
+    """Hash of the catalog items that were read."""
+
+
+class Problem(_Strict):
+    """Why a plan can't be built."""
+
+    message: str
+    """What is wrong."""
+    place: str
+    """File, line and column, where there is one."""
+    key: str
+    """Field or ledger key it is about."""
+    remedies: tuple[str, ...]
+    """What would put it right, one by one."""
+
+
+class Headline(_Strict):
+    """One cell of the outcomes bar."""
+
+    key: str
+    """Key of the ledger line."""
+    name: str
+    """Name for people."""
+    unit: str | None
+    """Unit of the value and the limit; null where the plan has no such outcome."""
+    better: Literal["higher", "lower"]
+    """Which direction is good."""
+    value: float | None
+    """Value; null where the plan has no such outcome."""
+    low: float | None
+    """P10 over draws of the inputs."""
+    p50: float | None
+    """Median over the same draws."""
+    high: float | None
+    """P90 over the same draws."""
+    limit: float | None
+    """Limit of the scenario."""
+    met: bool | None
+    """Whether the limit is met; null without a limit or a value."""
+    odds: float | None
+    """Share of the draws that meet the limit."""
+    basis: str
+    """Letter of the weakest basis that carries it; empty without a value."""
+
+
+class Source(_Strict):
+    """Where a given value comes from."""
+
+    where: str
+    """File and line, ``default`` or ``--set``."""
+    source: str
+    """Id in ``sources``; empty for a user's value."""
+    basis: Literal["measured", "datasheet", "published", "quote", "claim", "estimate", "user"]
+    """How it is known."""
+    as_of: str
+    """Date of the figure, as precise as its source gives it."""
+    verified: bool
+    """False where nobody read the figure in a source."""
+    note: str
+    """Why, for estimates and defaults."""
+
+
+class LedgerLine(_Strict):
+    """One number or series of the ledger."""
+
+    key: str
+    """Stable name."""
+    label: str
+    """Name for people."""
+    unit: str
+    """Unit; ``1`` for counts and ratios."""
+    axis: Literal["scalar", "month", "table"]
+    """Shape of the value: a number, one for each month, or a table."""
+    kind: Literal["given", "computed", "derived"]
+    """Where it comes from."""
+    sign: Literal["none", "cost", "cash"]
+    """Whether it is a cost (positive) or cash (in positive)."""
+    value: float | tuple[float | None, ...] | None
+    """Number, or a list along the axis; null for what has no value."""
+    low: float | None
+    """P10: of a given line as its source says, of a result over draws of the inputs."""
+    p50: float | None
+    """Median of a result over the same draws."""
+    high: float | None
+    """P90, as the P10."""
+    source: Source | None
+    """Of a given line."""
+    function: str
+    """Model function of a computed line; empty otherwise."""
+    inputs: tuple[str, ...]
+    """Keys it is made from."""
+    words: str
+    """How it came about, in words."""
+
+
+class Publication(_Strict):
+    """A publication that figures rest on."""
+
+    title: str
+    """Title."""
+    publisher: str
+    """Who published it."""
+    locator: str
+    """Address, page or commit."""
+    date: str
+    """Date, empty where unknown."""
+
+
+class Output(_Strict):
+    """What `planner run --format json` writes for one scenario."""
+
+    schema_version: Literal[1]
+    """Version of this layout."""
+    tool: Literal["cluster-planner"]
+    """What wrote it."""
+    tool_version: str
+    """Version of the tool."""
+    name: str
+    """Name of the scenario."""
+    scenario: str
+    """File of the scenario."""
+    as_of: str
+    """Date against which prices are stale and parts orderable."""
+    hashes: Hashes
+    """What the numbers depend on."""
+    feasible: bool
+    """Whether the cluster can be built."""
+    finding: str
+    """The plan in a sentence."""
+    verdict: str
+    """Limits met and missed."""
+    meets_limits: bool
+    """Whether all limits are met; false where the plan can't be built."""
+    problems: tuple[Problem, ...]
+    """Why it can't be built; empty where it can."""
+    headlines: tuple[Headline, ...]
+    """The outcomes bar."""
+    months: int = Field(ge=1)
+    """Length of the time axis, month 0 included."""
+    lines: tuple[LedgerLine, ...]
+    """The ledger, in the order of the calculation."""
+    sources: dict[str, Publication]
+    """Publications by id, those that lines rest on."""
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the output."""
+    return Output.model_json_schema()
+
+
+def json_text(evaluation: Evaluation) -> str:
+    """The output of one evaluation; the same evaluation gives the same text."""
+    return _laid_out(_output(evaluation)) + "\n"
+
+
+def _output(evaluation: Evaluation) -> dict[str, Any]:
+    loaded, parts, ledger = evaluation.loaded, evaluation.parts, evaluation.ledger
+    cells = headlines(evaluation)
+    said, meets = verdict(evaluation, cells)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": "cluster-planner",
+        "tool_version": planner.__version__,
+        "name": loaded.scenario.name,
+        "scenario": loaded.document.path,
+        "as_of": parts.as_of,
+        "hashes": {"scenario": loaded.digest(), "catalog": parts.catalog.digest()},
+        "feasible": evaluation.feasible,
+        "finding": finding(evaluation),
+        "verdict": said,
+        "meets_limits": meets,
+        "problems": _problems(evaluation),
+        "headlines": [_headline(cell, evaluation) for cell in cells],
+        "months": ledger.months,
+        "lines": [_line(line, evaluation) for line in ledger],
+        "sources": _sources(evaluation),
+    }
+
+
+def _problems(evaluation: Evaluation) -> list[dict[str, Any]]:
+    if evaluation.refusal is None:
+        return []
+    return [
+        {
+            "message": problem.message,
+            "place": str(problem.place) if problem.place else "",
+            "key": problem.key,
+            "remedies": [part.strip() for part in problem.remedy.split(";") if part.strip()],
+        }
+        for problem in evaluation.refusal.problems
+    ]
+
+
+def _headline(cell: Cell, evaluation: Evaluation) -> dict[str, Any]:
+    ledger, found = evaluation.ledger, evaluation.ranges.get(cell.key)
+    known = cell.value is not None and cell.key in ledger
+    return {
+        "key": cell.key,
+        "name": cell.name,
+        "unit": ledger[cell.key].unit if known else None,
+        "better": cell.better.value,
+        "value": _number(cell.value),
+        "low": _number(cell.low),
+        "p50": None if found is None else _number(found.p50),
+        "high": _number(cell.high),
+        "limit": _number(cell.limit),
+        "met": cell.met,
+        "odds": _number(cell.odds),
+        "basis": cell.letter,
+    }
+
+
+def _line(line: Line, evaluation: Evaluation) -> dict[str, Any]:
+    ledger, found = evaluation.ledger, evaluation.ranges.get(line.key)
+    # Where a plan can't be built, formulas may read lines that were never entered.
+    array = ledger.values.get(line.key)
+    values: list[float] = [] if array is None else array[0].ravel().tolist()
+    value = (values[0] if values else None) if line.axis is Axis.SCALAR else values
+    source = line.source
+    return {
+        "key": line.key,
+        "label": line.label,
+        "unit": line.unit,
+        "axis": line.axis.value,
+        "kind": line.kind.value,
+        "sign": line.sign.value,
+        "value": [_number(one) for one in value] if isinstance(value, list) else _number(value),
+        "low": _number(line.low if found is None else found.p10),
+        "p50": None if found is None else _number(found.p50),
+        "high": _number(line.high if found is None else found.p90),
+        "source": None
+        if source is None
+        else {
+            "where": source.where,
+            "source": source.source,
+            "basis": source.basis.value,
+            "as_of": source.as_of,
+            "verified": source.verified,
+            "note": source.note,
+        },
+        "function": line.function,
+        "inputs": list(ledger.inputs_of(line.key)),
+        "words": words(line, ledger.lines),
+    }
+
+
+def _sources(evaluation: Evaluation) -> dict[str, dict[str, str]]:
+    used = sorted({line.source.source for line in evaluation.ledger if line.source is not None} - {""})
+    known = evaluation.parts.catalog.sources
+    return {
+        one: {
+            "title": known[one].title,
+            "publisher": known[one].publisher,
+            "locator": known[one].locator,
+            "date": str(known[one].date or ""),
+        }
+        for one in used
+        if one in known
+    }
+
+
+def _number(value: float | None) -> float | None:
+    """A number that JSON can hold; -0.0 becomes 0.0."""
+    return None if value is None or not math.isfinite(value) else value + 0.0
+
+
+def _laid_out(output: dict[str, Any]) -> str:
+    """One field a line, and one line for each item of what is long."""
+    fields = []
+    for name, value in output.items():
+        if name in ("problems", "headlines", "lines"):
+            fields.append(f'"{name}": {_block("[", "]", [_compact(item) for item in value])}')
+        elif name == "sources":
+            items = [f"{_compact(key)}: {_compact(item)}" for key, item in value.items()]
+            fields.append(f'"{name}": {_block("{", "}", items)}')
+        else:
+            fields.append(f'"{name}": {_compact(value)}')
+    return "{\n " + ",\n ".join(fields) + "\n}"
+
+
+def _block(start: str, end: str, items: list[str]) -> str:
+    return f"{start}\n  " + ",\n  ".join(items) + f"\n {end}" if items else start + end
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))

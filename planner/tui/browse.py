@@ -1,0 +1,230 @@
+"""Screen 6: the catalog as a filtered list, and every figure of the item under the cursor."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal
+from textual.widgets import Input
+
+from planner.catalog.figure import Figure
+from planner.catalog.index import CatalogIndex, IndexRow
+from planner.catalog.schema import FAMILIES
+from planner.catalog.store import Catalog
+from planner.catalog.summaries import unit_of
+from planner.errors import InputError
+from planner.present import format as fmt
+from planner.tui.lines import Line, Lines, LinesView, cut, left, plain, right, wrapped
+
+ALL = "all"
+
+
+def figures_of(item: Any) -> list[tuple[str, Figure]]:
+    """Every figure of an item, those of an assumptions file by their keys."""
+    found: list[tuple[str, Figure]] = []
+    for name in type(item).model_fields:
+        value = getattr(item, name)
+        if isinstance(value, Figure):
+            found.append((name, value))
+        elif isinstance(value, dict):
+            found += [(str(key), one) for key, one in value.items() if isinstance(one, Figure)]
+    return found
+
+
+def detail_lines(row: IndexRow, catalog: Catalog, width: int) -> list[Line]:
+    """An item: what it is, whether it can be ordered, and its figures with source, letter and date."""
+    entry = catalog.entry(FAMILIES[row.family], row.id)
+    vendor = f", {row.vendor}" if row.vendor else ""
+    lines = [plain(f" {cut(f'{row.name}{vendor}', width - 2)}", "head")]
+    lines += [plain(f" {one}") for one in wrapped(row.summary, width - 2)]
+    if not row.orderable:
+        told = f"✗ can't be ordered: {row.why_not_orderable or 'it is a roadmap part'}"
+        lines += [plain(f" {one}", "warn") for one in wrapped(told, width - 2)]
+    elif row.available:
+        lines.append(plain(f" orderable from {row.available}", "dim"))
+    for name, figure in figures_of(entry.item):
+        lines += _figure(name, figure, catalog, width)
+    lines += _plain_fields(entry.item, width)
+    lines.append(plain(f" {cut(row.path, width - 2)}", "dim"))
+    return lines
+
+
+def _figure(name: str, figure: Figure, catalog: Catalog, width: int) -> list[Line]:
+    unit = unit_of(name)
+    value = f"{fmt.written(figure.value)} {unit}".strip()
+    spread = ""
+    if figure.low is not None or figure.high is not None:
+        low = figure.value if figure.low is None else figure.low
+        high = figure.value if figure.high is None else figure.high
+        spread = f"{fmt.written(low)} - {fmt.written(high)}"
+    size = max(20, min(40, width - 44))
+    mark = "" if figure.verified else " unread"
+    head = f" {left(name, size)} {right(value, 18)}  {left(spread, 16)}"
+    source = catalog.sources.get(figure.source)
+    title = source.title if source is not None else figure.source
+    return [
+        Line(((cut(head, width - 4), "plain"), (f" {figure.basis.letter}", "accent"))),
+        plain(
+            cut(
+                f"     {figure.as_of}{mark} · {title}{f' · {figure.note}' if figure.note else ''}", width - 1
+            ),
+            "dim",
+        ),
+    ]
+
+
+def _plain_fields(item: Any, width: int) -> list[Line]:
+    lines: list[Line] = []
+    skipped = {"id", "name", "vendor", "orderable", "available", "why_not_orderable", "sources", "figures"}
+    for name in type(item).model_fields:
+        value = getattr(item, name)
+        if name in skipped or isinstance(value, Figure | dict) or value in (None, "", (), False):
+            continue
+        if isinstance(value, str | int | float | tuple):
+            shown = ", ".join(str(one) for one in value) if isinstance(value, tuple) else fmt.written(value)
+            lines += [plain(f" {one}", "dim") for one in wrapped(f"{name}: {shown}", width - 2, "  ")]
+    return lines
+
+
+class CatalogPane(Container):
+    """Browses the catalog."""
+
+    DEFAULT_CSS = """
+    CatalogPane { height: 1fr; }
+    CatalogPane #catalog-families { height: 1; }
+    CatalogPane #catalog-filter { height: 1; border: none; padding: 0 1; background: $boost; }
+    CatalogPane #catalog-body { height: 1fr; layout: vertical; }
+    CatalogPane #catalog-list { height: 1fr; }
+    CatalogPane #catalog-detail { height: 1fr; border-top: solid $foreground 20%; }
+    CatalogPane.wide #catalog-body { layout: horizontal; }
+    CatalogPane.wide #catalog-list { width: 1fr; }
+    CatalogPane.wide #catalog-detail { width: 1fr; border-top: none; border-left: solid $foreground 20%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", id="catalog.filter"),
+        Binding("left", "family(-1)", "family", show=False, id="catalog.previous"),
+        Binding("right", "family(1)", "family", show=False, id="catalog.next"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.index: CatalogIndex | None = None
+        self.catalog: Catalog | None = None
+        self.family = "switches"
+        self.found: list[IndexRow] = []
+
+    def compose(self) -> ComposeResult:
+        """Families, filter, list and detail."""
+        yield Lines([Line()], id="catalog-families")
+        yield Input(
+            id="catalog-filter", compact=True, placeholder="/ filter, for instance 800g price<9000 orderable"
+        )
+        with Horizontal(id="catalog-body"):
+            yield LinesView(id="catalog-list")
+            yield LinesView(id="catalog-detail")
+
+    @property
+    def view(self) -> LinesView:
+        """The list of items."""
+        return self.query_one("#catalog-list", LinesView)
+
+    def show_catalog(self, index: CatalogIndex, catalog: Catalog) -> None:
+        """Take the index, once it is read."""
+        self.index, self.catalog = index, catalog
+        self.fill()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """List and detail stand side by side where there is room."""
+        self.set_class(event.size.width >= 110, "wide")
+        self.call_after_refresh(self.fill)
+
+    def fill(self) -> None:
+        """Draw families and the items that pass the filter."""
+        families = (ALL, *FAMILIES)
+        width = self.size.width or self.app.size.width
+        at = families.index(self.family)
+        parts = [("  ← ", "dim"), (f"[{self.family}]", "head"), (" → ", "dim")]
+        following = " ".join(families[at + 1 :] + families[:at])
+        parts.append((cut(following, max(0, width - len(self.family) - 12)), "dim"))
+        self.query_one("#catalog-families", Lines).show([Line(tuple(parts))])
+        if self.index is None:
+            self.view.show([plain(" reading the catalog …", "dim")])
+            return
+        text = self.query_one("#catalog-filter", Input).value
+        wrong = ""
+        try:
+            self.found = self.index.rows(None if self.family == ALL else self.family, text)
+        except InputError as error:
+            self.found, wrong = [], "; ".join(str(one) for one in error.problems)
+        room = (self.view.scrollable_content_region.width or width) - 1
+        lines = [self._line(row, room) for row in self.found]
+        if wrong:
+            lines = [plain(f" {one}", "bad") for one in wrapped(wrong, room)]
+        elif not lines:
+            lines = [
+                plain(f" nothing passes '{text}'; take a word away, or look in all families (←)", "warn")
+            ]
+        self.view.show(lines)
+        self._detail()
+
+    def _line(self, row: IndexRow, room: int) -> Line:
+        price = row.figure("price_usd")
+        cost = f"{fmt.money(price.value)} {price.letter}" if price is not None else ""
+        mark = " " if row.orderable else "✗"
+        size = max(18, min(30, room - 30))
+        told = cut(row.summary, max(0, room - size - 20))
+        head = f"{mark} {left(row.id, size)}"
+        return Line(
+            ((head, "plain" if row.orderable else "dim"), (f" {right(cost, 14)}  ", "accent"), (told, "dim")),
+            f"{row.family}/{row.id}", True,
+        )  # fmt: skip
+
+    def _detail(self) -> None:
+        pane = self.query_one("#catalog-detail", LinesView)
+        family, _, item = self.view.key.partition("/")
+        row = self.index.by_id.get((family, item)) if self.index is not None else None
+        if row is None or self.catalog is None:
+            pane.show([])
+            return
+        width = pane.scrollable_content_region.width or self.size.width
+        try:
+            pane.show(detail_lines(row, self.catalog, width))
+        except InputError as error:
+            pane.show([plain(f" {one}", "bad") for one in wrapped(str(error), width)])
+        pane.scroll_to(y=0, animate=False)
+
+    @on(LinesView.Moved, "#catalog-list")
+    def _moved(self, event: LinesView.Moved) -> None:
+        event.stop()
+        self._detail()
+
+    @on(Input.Changed, "#catalog-filter")
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.fill()
+
+    @on(Input.Submitted, "#catalog-filter")
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.view.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Escape and down leave the filter."""
+        if self.query_one("#catalog-filter").has_focus and event.key in ("escape", "down"):
+            event.stop()
+            event.prevent_default()
+            self.view.focus()
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.query_one("#catalog-filter").focus()
+
+    def action_family(self, step: int) -> None:
+        """Another family."""
+        families = (ALL, *FAMILIES)
+        self.family = families[(families.index(self.family) + step) % len(families)]
+        self.view.cursor = 0
+        self.fill()

@@ -1,0 +1,336 @@
+"""Edits of the plan: preview, keep, pick, default, items, remedies, undo, redo, pin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from textual import on
+from textual.app import App
+from textual.worker import get_current_worker
+
+from planner.catalog.index import CatalogIndex, IndexRow
+from planner.catalog.schema import FAMILIES
+from planner.documents import Path_
+from planner.errors import InputError, PlannerError
+from planner.present import format as fmt
+from planner.tui.draft import (
+    Draft,
+    draft_of,
+    kept,
+    new_item,
+    preview,
+    restored,
+    with_item,
+    without_item,
+)
+from planner.tui.fields import Field, Holds, field_at, fields_of
+from planner.tui.overlay import Choice, Picker
+from planner.tui.plan import PlanPane
+from planner.tui.rows import Is, dotted
+from planner.tui.state import Pin
+from planner.tui.texts import fixes
+
+if TYPE_CHECKING:
+    from planner.tui.app import PlannerApp
+
+DEFAULT = ""
+"""Key of the choice that takes a value away."""
+BY_HAND = "by hand"
+
+
+class Editing(App[int]):
+    """Part of `PlannerApp`: what changes the plan."""
+
+    @property
+    def _app(self) -> PlannerApp:
+        return cast("PlannerApp", self)
+
+    @on(PlanPane.Wants)
+    def _wanted(self, event: PlanPane.Wants) -> None:
+        app, draft = self._app, self._app.state.draft
+        if draft is None:
+            return
+        match event.what:
+            case "preview":
+                app.state = replace(app.state, focus=event.path)
+                app.change(preview(draft, event.path, event.value), preview=True)
+            case "drop":
+                if app.state.previewed is not None:
+                    app.ask(replace(app.state, previewed=None))
+                else:
+                    app.draw_pane()
+            case "keep":
+                self.keep(event.path, event.value)
+            case "pick":
+                self._pick(event.path, event.value, event.field)
+            case "restore":
+                self._tried(event.path, "default", lambda: restored(draft, event.path))
+            case "add" | "copy":
+                self._add(event.path, whole=event.what == "copy")
+            case "remove":
+                self._tried(event.path, "removed", lambda: without_item(draft, event.path))
+            case "find":
+                self._find()
+
+    def keep(self, path: Path_, value: Any) -> None:
+        """Write a value into the plan."""
+        draft = self._app.state.draft
+        if draft is None:
+            return
+        field = field_at(path)
+        if value is None and field is not None and not field.nullable:
+            self._tried(path, "default", lambda: restored(draft, path))
+        else:
+            self._tried(path, _shown(value), lambda: kept(draft, path, value))
+
+    def _tried(self, path: Path_, new: str, make: Callable[[], Draft]) -> None:
+        """One edit; where it can't be made, the reason is said and the plan is as before."""
+        app, draft = self._app, self._app.state.draft
+        assert draft is not None
+        try:
+            found = make()
+        except (PlannerError, ValueError) as error:
+            told = str(error.problems[0]) if isinstance(error, PlannerError) else str(error)
+            app.ask(replace(app.state, previewed=None, said=f"! {told}"))
+            return
+        app.state = replace(app.state, focus=path)
+        old = draft.value(path)
+        if new == "default":
+            new = _shown(found.value(path)) if found.value(path) is not None else "default"
+        app.step(found, path, _label(path, draft), _shown(old), new)
+
+    def _add(self, path: Path_, *, whole: bool) -> None:
+        app, draft = self._app, self._app.state.draft
+        assert draft is not None
+        at = path[-1] if isinstance(path[-1], int) else 0
+        where = path[:-1] if isinstance(path[-1], int) else path
+        items = draft.value(where)
+        items = items if isinstance(items, list) else []
+        if items:
+            item = new_item(items, at, whole=whole)
+        else:
+            as_of = draft.loaded.scenario.as_of if draft.loaded is not None else None
+            day = (as_of or "2026-11-30")[:7]
+            item = {"id": "first", "order": day, "in_service": day}
+        self._tried((*where, len(items)), str(item["id"]), lambda: with_item(draft, where, item))
+        app.plan.go((*where, len(items)))
+
+    # Picking
+
+    def _pick(self, path: Path_, value: Any, field: Field | None) -> None:
+        app = self._app
+        if field is None or len(app.screen_stack) > 1:
+            return
+        family, target = field.family, path
+        if field.holds is Holds.FIELDS and field.model is not None:
+            first = next(one for one in fields_of(field.model) if one.required)
+            family, target = first.family, (*path, first.name)
+        if family:
+            self._pick_part(family, target, value if isinstance(value, str) else "", field)
+            return
+        choices = [Choice(one, one, "", one) for one in field.choices]
+        now = str(value) if isinstance(value, str) else BY_HAND
+        if field.model is not None:
+            choices.append(Choice(BY_HAND, BY_HAND, "starts from the plan that was found", BY_HAND))
+        app.push_screen(
+            Picker(dotted(path), choices, now=now, note=field.help), partial(self._picked, path, field)
+        )
+
+    def _pick_part(self, family: str, path: Path_, now: str, field: Field) -> None:
+        app = self._app
+        if app.index is None:
+            app.say("the catalog is still being read")
+            return
+        rows = app.index.rows(family)
+        choices = [Choice(row.id, row.id, _told(row), row.text, _why_not(row, self._as_of())) for row in rows]
+        if field.nullable:
+            choices.insert(0, Choice(DEFAULT, "(default)", "let the planner choose, or none", "default"))
+        picker = Picker(
+            f"{dotted(path)}: {len(rows)} in the catalog",
+            choices,
+            now=now,
+            narrow=partial(_narrow, app.index, family),
+        )
+        app.push_screen(picker, partial(self._picked, path, field))
+        app.run_worker(
+            partial(self._judge, picker, path, [row.id for row in rows]),
+            thread=True,
+            exclusive=True,
+            group="fits",
+        )
+
+    def _as_of(self) -> str:
+        draft = self._app.state.draft
+        loaded = draft.loaded if draft is not None else None
+        from planner.catalog.store import RELEASE
+
+        return (loaded.scenario.as_of if loaded is not None else None) or RELEASE
+
+    def _judge(self, picker: Picker, path: Path_, ids: list[str]) -> None:
+        """Find out which parts don't fit: the plan is resolved with each, which costs little."""
+        from planner.scenario.parts import resolve
+
+        app, draft, worker = self._app, self._app.state.draft, get_current_worker()
+        reasons: dict[str, str] = {}
+        if draft is None or draft.loaded is None:
+            return
+        for one in ids:
+            if worker.is_cancelled or not picker.is_attached:
+                return
+            changed = preview(draft, path, one)
+            try:
+                if changed.loaded is not None:
+                    resolve(changed.loaded, app.catalog())
+                elif changed.problems:
+                    reasons[one] = changed.problems[0].message
+            except InputError as error:
+                reasons[one] = error.problems[0].message
+        if not worker.is_cancelled:
+            app.call_from_thread(picker.judged, reasons)
+
+    def _picked(self, path: Path_, field: Field, chosen: str | None) -> None:
+        if chosen is None:
+            return
+        if chosen == DEFAULT:
+            draft = self._app.state.draft
+            if draft is not None:
+                default = field.default is None
+                self._tried(
+                    path, "default", lambda: restored(draft, path) if default else kept(draft, path, None)
+                )
+        elif chosen == BY_HAND:
+            self.keep(path, self._found_plan())
+        else:
+            self.keep(path, chosen)
+
+    def _found_plan(self) -> dict[str, Any]:
+        """Axes of the plan that the search found, to start from."""
+        last = self._app.state.last
+        found: dict[str, Any] = {"tensor": 1}
+        if last is not None and last.evaluation is not None:
+            ledger = last.evaluation.ledger
+            for axis in ("tensor", "pipeline", "expert", "microbatch", "virtual_stages"):
+                key = next((one for one in ledger.lines if one.endswith(f".plan.{axis}")), None)
+                if key is not None:
+                    found[axis] = int(ledger.scalar(key))
+        return found
+
+    def _find(self) -> None:
+        app = self._app
+        if len(app.screen_stack) > 1:
+            return
+        choices = [
+            Choice(dotted(row.path), dotted(row.path), f"{row.text}  {row.field.help if row.field else ''}", row.search)
+            for row in app.plan.all_rows() if row.kind is Is.FIELD
+        ]  # fmt: skip
+        app.push_screen(Picker("find a field", choices), self._found)
+
+    def _found(self, chosen: str | None) -> None:
+        if chosen is None:
+            return
+        for row in self._app.plan.all_rows():
+            if dotted(row.path) == chosen:
+                self._app.plan.go(row.path)
+                return
+
+    # Undo, pin, remedies
+
+    def action_undo(self) -> None:
+        """One edit back; while a value is typed, what was typed."""
+        app = self._app
+        if app.plan.typing:
+            app.plan.drop()
+        else:
+            app.go_to(app.state.timeline.undone())
+
+    def action_redo(self) -> None:
+        """One edit forward."""
+        if not self._app.plan.typing:
+            self._app.go_to(self._app.state.timeline.redone())
+
+    def action_pin(self) -> None:
+        """Count changes from this state on."""
+        app, last = self._app, self._app.state.last
+        if last is None or app.state.draft is None or app.state.awaiting:
+            app.bell()
+            return
+        pin = Pin(app.state.draft.text, last.headlines, f"pinned {app.clock()}")
+        app.put(replace(app.state, pin=pin, said="pinned: changes count from here"))
+
+    def action_back_to_pin(self) -> None:
+        """Back to the pinned state, as one edit that can be undone."""
+        app, draft, pin = self._app, self._app.state.draft, self._app.state.pin
+        if draft is None or pin is None or pin.text == draft.text:
+            app.bell()
+            return
+        found = draft_of(pin.text, draft.path, saved=draft.saved, new=draft.new)
+        app.step(found, (), f"back to the pin ({pin.name})", "", "")
+
+    def action_remedy(self) -> None:
+        """The next digit applies a remedy."""
+        app = self._app
+        if not fixes(app.state):
+            app.say("nothing needs a remedy")
+            return
+        app.applying = True
+        app.draw_pane()
+
+    def apply_remedy(self, number: int) -> None:
+        """Apply a remedy, or go to the field it speaks of where it names no value."""
+        app, found = self._app, fixes(self._app.state)
+        if not 1 <= number <= len(found):
+            app.say(f"there is no remedy {number}")
+            return
+        fix = found[number - 1]
+        if app.pane != "plan":
+            app.show_pane("plan")
+        app.plan.go(fix.path)
+        if fix.applies:
+            self.keep(fix.path, fix.value)
+        else:
+            app.say(f"{fix.said}: to be chosen by hand")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "by hand" if "tensor" in value else str(value.get("id", value.get("system", "{...}")))
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_shown(one) for one in value)}]"
+    return fmt.written(value)
+
+
+def _label(path: Path_, draft: Draft) -> str:
+    """A field as the history names it: items by their ids, the rest by its last words."""
+    parts = []
+    for length, step in enumerate(path, start=1):
+        if isinstance(step, int):
+            item = draft.value(path[:length])
+            parts.append(str(item.get("id", step)) if isinstance(item, dict) else str(step))
+        else:
+            parts.append(step)
+    return ".".join(parts)
+
+
+def _told(row: IndexRow) -> str:
+    price = row.figure("price_usd")
+    cost = f"{fmt.money(price.value)} {price.letter}, " if price is not None else ""
+    return f"{cost}{row.summary}"
+
+
+def _why_not(row: IndexRow, as_of: str) -> str:
+    if not row.orderable:
+        return row.why_not_orderable or "can't be ordered yet"
+    if row.available and row.available > as_of[: len(row.available)]:
+        return f"can be ordered from {row.available}"
+    return ""
+
+
+def _narrow(index: CatalogIndex, family: str, text: str) -> tuple[frozenset[str] | None, str]:
+    assert family in FAMILIES
+    try:
+        return frozenset(row.id for row in index.rows(family, text)), ""
+    except InputError as error:
+        return frozenset(), "; ".join(str(one) for one in error.problems)

@@ -1,0 +1,315 @@
+"""Opening, saving, recovering and leaving: nothing that isn't saved is lost silently."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textual import on
+from textual.app import App
+
+from planner.errors import PlannerError, ScenarioError
+from planner.tui.draft import Draft, draft_of, is_shipped, open_draft, read_text
+from planner.tui.files import Unsaved, save_text
+from planner.tui.overlay import Ask, Prompt
+from planner.tui.panes import ExportPane, StartPane
+from planner.tui.state import State
+from planner.tui.timeline import Step, Timeline
+
+if TYPE_CHECKING:
+    from planner.tui.app import PlannerApp
+
+NEW = "plan.yaml"
+
+
+class Opening(App[int]):
+    """Part of `PlannerApp`: files."""
+
+    @property
+    def _host(self) -> PlannerApp:
+        return cast("PlannerApp", self)
+
+    def start(self) -> None:
+        """Open what the command named, or show what can be opened."""
+        if self._host.scenario is None:
+            self._show_start()
+        else:
+            self.open(self._host.scenario)
+
+    def open(self, name: str) -> None:
+        """Open a file or a shipped scenario; says what is wrong where that fails."""
+        try:
+            draft = open_draft(name)
+        except PlannerError as error:
+            self._show_start([str(problem) for problem in error.problems])
+            return
+        self._begin(draft)
+
+    def _begin(self, draft: Draft, *, recovered: Unsaved | None = None) -> None:
+        app = self._host
+        timeline = Timeline(draft.saved if recovered is not None and not draft.new else draft.text)
+        if recovered is not None:
+            timeline = timeline.with_step(
+                Step(app.clock(), (), f"restored unsaved edits of {recovered.time}", "", "", draft.text)
+            )
+        asked = app.state.asked
+        app.state = State(asked=asked)
+        app.show_pane("start")
+        app.put(State(draft=draft, timeline=timeline, asked=asked))
+        app.show_pane("plan")
+        app.ask(app.state)
+        if not draft.new and not draft.shipped:
+            app.shelf.opened(draft.path)
+        if recovered is None:
+            found = app.shelf.unsaved(draft.path)
+            if found and found[0].text != draft.text:
+                app.call_after_refresh(self._offer, found[0])
+        else:
+            app.guard()
+
+    def _offer(self, unsaved: Unsaved) -> None:
+        app = self._host
+        note = f"An earlier session left unsaved edits of {unsaved.path.name}, made at {unsaved.time}."
+        answers = [("restore", "restore them"), ("later", "not now, keep them"), ("drop", "throw them away")]
+        app.push_screen(Ask("unsaved edits", answers, note=note), partial(self._offered, unsaved))
+
+    def _offered(self, unsaved: Unsaved, chosen: str | None) -> None:
+        if chosen == "restore":
+            self._recover(unsaved)
+        elif chosen == "drop":
+            self._host.shelf.drop(unsaved)
+
+    def _recover(self, unsaved: Unsaved) -> None:
+        app = self._host
+        new = not unsaved.path.is_file() and not is_shipped(unsaved.path)
+        try:
+            saved = unsaved.base if new else read_text(unsaved.path)
+            draft = draft_of(unsaved.text, unsaved.path, saved=saved, new=new)
+        except PlannerError as error:
+            self._show_start([str(problem) for problem in error.problems])
+            return
+        self._begin(draft, recovered=unsaved)
+        app.shelf.drop(unsaved)
+        app.guard()
+
+    # The start screen
+
+    def _show_start(self, message: list[str] | None = None) -> None:
+        from planner.scenario.load import shipped_scenarios
+
+        app = self._host
+        app.put(app.state)
+        app.show_pane("start")
+        unsaved = [
+            (str(one.file), f"{one.path.name}  of {one.time}  in {one.path.parent}")
+            for one in app.shelf.unsaved()
+        ]
+        app.query_one("#start", StartPane).fill(
+            unsaved=unsaved,
+            recent=[str(path) for path in app.shelf.recent()],
+            shipped=[(name, _first_comment(name)) for name in shipped_scenarios()],
+            message=message or (),
+        )
+
+    @on(StartPane.Opens)
+    def _chosen_to_open(self, event: StartPane.Opens) -> None:
+        kind, _, name = event.key.partition(":")
+        if kind == "recover":
+            found = next((one for one in self._host.shelf.unsaved() if str(one.file) == name), None)
+            if found is not None:
+                self._recover(found)
+        elif kind == "new":
+            self._new()
+        elif kind == "file":
+            self._host.push_screen(Prompt("open a file", ""), lambda path: self.open(path) if path else None)
+        else:
+            self.open(name)
+
+    def _new(self) -> None:
+        from planner.scenario.template import scenario_template
+
+        text = scenario_template(schema_name="scenario.schema.json")
+        self._begin(draft_of(text, Path.cwd() / NEW, saved="", new=True))
+
+    def action_open_other(self) -> None:
+        """Back to the start screen, once what isn't saved is settled."""
+        self._end_typing()
+        self._settled(self._leave_plan)
+
+    def _leave_plan(self) -> None:
+        app = self._host
+        app.state = State(asked=app.state.asked + 1)
+        self._show_start()
+
+    # Saving
+
+    def action_save(self) -> None:
+        """Save; a shipped scenario and a new plan ask for a name, a file changed meanwhile asks what to do."""
+        self._end_typing()
+        self._save(None)
+
+    def _end_typing(self) -> None:
+        """What is being typed is kept, so that it is neither lost nor left out of the file."""
+        app = self._host
+        if app.plan.typing:
+            found = app.plan.take()
+            if found is not None:
+                app.keep(*found)
+            else:
+                app.ask(replace(app.state, previewed=None))
+
+    def _save(self, then: Callable[[], None] | None) -> None:
+        app, draft = self._host, self._host.state.draft
+        if draft is None or len(app.screen_stack) > 1:
+            return
+        if draft.shipped or draft.new:
+            self._ask_name(then)
+            return
+        if not draft.dirty and draft.path.is_file():
+            app.say("nothing to save")
+            if then is not None:
+                then()
+            return
+        try:
+            on_disk: str | None = read_text(draft.path) if draft.path.exists() else None
+        except ScenarioError:
+            on_disk = ""
+        if on_disk is not None and on_disk not in (draft.saved, draft.text):
+            note = f"{draft.path.name} was changed by another program since it was opened or saved here."
+            answers = [
+                ("reload", "take what is on disk (u brings your edits back)"),
+                ("overwrite", "write over it with what is here"),
+                ("as", "save this under another name"),
+            ]
+            app.push_screen(Ask("changed on disk", answers, note=note), partial(self._clash, then))
+            return
+        self._write(draft, draft.path, then)
+
+    def _clash(self, then: Callable[[], None] | None, chosen: str | None) -> None:
+        app, draft = self._host, self._host.state.draft
+        if draft is None:
+            return
+        if chosen == "overwrite":
+            self._write(draft, draft.path, then)
+        elif chosen == "as":
+            self._ask_name(then)
+        elif chosen == "reload":
+            try:
+                text = read_text(draft.path)
+                found = draft_of(text, draft.path)
+            except ScenarioError as error:
+                app.say(f"! {error.problems[0]}")
+                return
+            app.step(found, (), "reloaded from disk", "", "")
+
+    def action_save_as(self) -> None:
+        """Save under another name."""
+        self._end_typing()
+        if self._host.state.draft is not None and len(self._host.screen_stack) == 1:
+            self._ask_name(None)
+
+    def _ask_name(self, then: Callable[[], None] | None) -> None:
+        app, draft = self._host, self._host.state.draft
+        assert draft is not None
+        proposed = f"{draft.path.stem}.yaml" if draft.shipped else str(draft.path)
+        note = "A scenario that ships stays as it is: save under a name of your own." if draft.shipped else ""
+        app.push_screen(Prompt("save as", proposed, note=note), partial(self._named, then))
+
+    def _named(self, then: Callable[[], None] | None, name: str | None) -> None:
+        app, draft = self._host, self._host.state.draft
+        if name is None or draft is None:
+            return
+        path = Path(name).expanduser()
+        if path.suffix not in (".yaml", ".yml"):
+            path = path.with_name(f"{path.name}.yaml")
+        if is_shipped(path):
+            app.say("! a scenario that ships stays as it is; choose another folder")
+        elif path.exists() and path.resolve() != draft.path.resolve():
+            ask = Ask(
+                "the file exists", [("yes", f"write over {path.name}"), ("no", "don't")], note=str(path)
+            )
+            app.push_screen(ask, lambda chosen: self._write(draft, path, then) if chosen == "yes" else None)
+        else:
+            self._write(draft, path, then)
+
+    def _write(self, draft: Draft, path: Path, then: Callable[[], None] | None) -> None:
+        app = self._host
+        try:
+            saved = draft_of(draft.text, path)  # its bases must be found from there
+            save_text(path, draft.text)
+        except ScenarioError as error:
+            app.say(f"! not saved: {error.problems[0]}")
+            return
+        app.shelf.forget(draft.path)
+        app.shelf.opened(path)
+        moved = path.resolve() != draft.path.resolve()
+        wrong = f", with {len(saved.problems)} problem(s) still in it" if saved.problems else ""
+        app.put(replace(app.state, draft=saved, said=f"saved {path.name}{wrong}"))
+        if moved:
+            app.ask(app.state)
+        if then is not None:
+            then()
+
+    # Leaving
+
+    def action_leave(self) -> None:
+        """Quit; asks when something isn't saved."""
+        self._end_typing()
+        self._settled(self._go)
+
+    async def action_quit(self) -> None:
+        """Quit; asks when something isn't saved."""
+        self.action_leave()
+
+    def _go(self) -> None:
+        self._host.exit(0)
+
+    def _settled(self, then: Callable[[], None]) -> None:
+        app, draft = self._host, self._host.state.draft
+        if draft is None or not draft.dirty:
+            then()
+            return
+        if len(app.screen_stack) > 1:
+            if isinstance(app.screen, Ask):
+                return
+            app.bell()
+            return
+        answers = [
+            ("save", "save and leave"),
+            ("discard", "leave, and throw the edits away"),
+            ("stay", "stay"),
+        ]
+        note = f"{draft.path.name} has edits that aren't saved."
+        app.push_screen(Ask("not saved", answers, note=note), partial(self._settle, then))
+
+    def _settle(self, then: Callable[[], None], chosen: str | None) -> None:
+        app, draft = self._host, self._host.state.draft
+        if chosen == "save":
+            self._save(then)
+        elif chosen == "discard" and draft is not None:
+            app.shelf.forget(draft.path)
+            then()
+
+    @on(ExportPane.AsksFolder)
+    def _folder_wanted(self) -> None:
+        pane = self._host.query_one("#export", ExportPane)
+        self._host.push_screen(Prompt("folder for the reports", pane.folder), self._folder_given)
+
+    def _folder_given(self, folder: str | None) -> None:
+        if folder:
+            pane = self._host.screen_stack[0].query_one("#export", ExportPane)
+            pane.folder = folder
+            pane.fill()
+
+
+def _first_comment(name: str) -> str:
+    """What a shipped scenario says of itself."""
+    from planner.scenario.load import find_scenario
+
+    for line in read_text(find_scenario(name)).splitlines():
+        if line.startswith("#"):
+            return line.lstrip("# ")
+    return ""

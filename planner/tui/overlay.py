@@ -1,0 +1,258 @@
+"""Modal screens: a list with a title, a filter where it helps, and one way back: escape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from planner.tui.lines import Line, Lines, LinesView, cut, left, plain, wrapped
+
+
+class Overlay(ModalScreen[str | None]):
+    """A list over the screen. Its result is the chosen line's key, or None.
+
+    Escape and enter may come faster than screens change, so it closes once, and only when it is in front.
+    """
+
+    DEFAULT_CSS = """
+    Overlay { align: center bottom; background: $background 30%; }
+    Overlay > Vertical {
+        width: 100%; max-width: 110; height: 1fr; max-height: 36; margin: 4 0 0 0; background: $surface;
+        border: round $primary; padding: 0;
+    }
+    Overlay Input { height: 1; border: none; padding: 0 1; background: $boost; }
+    Overlay #overlay-foot { height: auto; }
+    Overlay #overlay-note { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", id="overlay.back")]
+
+    def __init__(
+        self,
+        title: str,
+        lines: Sequence[Line] = (),
+        *,
+        foot: str = "enter chooses   esc back",
+        note: str = "",
+        filtered: bool = False,
+    ) -> None:
+        super().__init__()
+        self.heading = title
+        self.lines = tuple(lines)
+        self.foot = foot
+        self.note = note
+        self.filtered = filtered
+        self._left = False
+
+    def compose(self) -> ComposeResult:
+        """Note, filter, list, keys."""
+        with Vertical() as box:
+            box.border_title = cut(self.heading.replace("[", "\\["), 90)
+            if self.note:
+                yield Lines(id="overlay-note")
+            if self.filtered:
+                yield Input(id="overlay-filter", compact=True, placeholder="filter: words and comparisons")
+            yield LinesView(self.lines, id="overlay-list")
+            yield Lines([plain(f" {self.foot}", "dim")], id="overlay-foot")
+
+    def on_mount(self) -> None:
+        """The filter has the focus where there is one."""
+        if self.note:
+            width = min(self.app.size.width, 110) - 4
+            self.query_one("#overlay-note", Lines).show(
+                [plain(f" {one}") for text in self.note.splitlines() for one in wrapped(text, width)]
+            )
+            self.query_one("#overlay-note", Lines).refresh(layout=True)
+        self.fill()
+        (self.query_one("#overlay-filter") if self.filtered else self.view).focus()
+
+    @property
+    def view(self) -> LinesView:
+        """The list."""
+        return self.query_one("#overlay-list", LinesView)
+
+    @property
+    def room(self) -> int:
+        """Cells a line has."""
+        return max(20, min(self.app.size.width, 110) - 3)
+
+    def fill(self) -> None:
+        """Draw the list; others override it."""
+        self.view.show(self.lines)
+
+    def leave(self, result: str | None) -> None:
+        """Close with a result, once."""
+        if self._left or not self.is_current:
+            return
+        self._left = True
+        self.dismiss(result)
+
+    def action_leave(self) -> None:
+        """Close without a result."""
+        self.leave(None)
+
+    @on(LinesView.Chosen)
+    def _chosen(self, event: LinesView.Chosen) -> None:
+        event.stop()
+        self.choose(self.view.key)
+
+    def choose(self, key: str) -> None:
+        """What choosing a line does."""
+        self.leave(key)
+
+    @on(Input.Changed, "#overlay-filter")
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        self.fill()
+
+    @on(Input.Submitted, "#overlay-filter")
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.view.action_choose()
+
+    def on_key(self, event: events.Key) -> None:
+        """From the filter, arrows move the list's cursor."""
+        if self.filtered and isinstance(self.focused, Input):
+            moves: dict[str, Callable[[], None]] = {
+                "up": lambda: self.view.action_move(-1),
+                "down": lambda: self.view.action_move(1),
+                "pageup": lambda: self.view.action_page(-1),
+                "pagedown": lambda: self.view.action_page(1),
+            }
+            if event.key in moves:
+                event.stop()
+                moves[event.key]()
+
+    @property
+    def wanted(self) -> str:
+        """What stands in the filter."""
+        return self.query_one("#overlay-filter", Input).value if self.filtered else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One thing that can be picked.
+
+    Attributes:
+        search: What the filter looks in, in lower case.
+        why_not: Why it doesn't fit; empty where it does.
+    """
+
+    key: str
+    name: str
+    told: str = ""
+    search: str = ""
+    why_not: str = ""
+
+
+Narrow = Callable[[str], tuple[frozenset[str] | None, str]]
+"""Takes a filter; gives keys that pass (None: all) and what is wrong with the filter."""
+
+
+class Picker(Overlay):
+    """Picks one of many; what doesn't fit stands at the end, dimmed, with the reason."""
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        *,
+        now: str = "",
+        narrow: Narrow | None = None,
+        note: str = "",
+    ) -> None:
+        super().__init__(title, filtered=True, note=note, foot="type to filter   ↑ ↓ enter picks   esc back")
+        self.choices = tuple(choices)
+        self.now = now
+        self.narrow = narrow
+        self.started = False
+
+    def on_mount(self) -> None:
+        """A short list takes no more room than it needs."""
+        super().on_mount()
+        room = len(self.choices) + 5 + len(wrapped(self.note, self.room)) * bool(self.note)
+        self.query_one(Vertical).styles.max_height = max(9, min(36, room))
+
+    def judged(self, reasons: dict[str, str]) -> None:
+        """Enter why some don't fit, once that is known."""
+        self.choices = tuple(
+            Choice(one.key, one.name, one.told, one.search, reasons.get(one.key, one.why_not))
+            for one in self.choices
+        )
+        if self.is_mounted and not self._left:
+            self.fill()
+
+    def fill(self) -> None:
+        """Those that pass the filter, fitting ones first."""
+        keys, wrong = self.narrow(self.wanted) if self.narrow is not None else (None, "")
+        words = () if self.narrow is not None else tuple(self.wanted.lower().split())
+        passed = [
+            one for one in self.choices
+            if (keys is None or one.key in keys or not one.key) and all(word in one.search for word in words)
+        ]  # fmt: skip
+        passed.sort(key=lambda one: bool(one.why_not))
+        keep = self.view.key if self.started else self.now
+        lines = [self._line(one) for one in passed]
+        if wrong:
+            lines = [plain(f" {one}", "bad") for one in wrapped(wrong, self.room)] + lines
+        if not passed:
+            lines.append(plain(f" nothing passes: {self._culprit()}", "warn"))
+        at = next((i for i, line in enumerate(lines) if line.stop and line.key == keep), 0)
+        self.view.show(lines, cursor=at)
+        self.started = True
+
+    def _culprit(self) -> str:
+        """The word that no choice holds, or the filter as a whole."""
+        for word in self.wanted.lower().split():
+            if not any(word in one.search for one in self.choices):
+                return f"no line has '{word}'; take it away"
+        return f"no line has all of '{self.wanted}'"
+
+    def _line(self, one: Choice) -> Line:
+        mark = "*" if one.key == self.now else " "
+        told = one.why_not or one.told
+        name = left(one.name, 30)
+        style = "dim" if one.why_not else "plain"
+        cross = "✗ " if one.why_not else ""
+        rest = cut(f"{cross}{told}", max(0, self.room - 33))
+        return Line(((f"{mark} {name} ", style), (rest, "warn" if one.why_not else "dim")), one.key, True)
+
+
+class Ask(Overlay):
+    """A question with a few answers."""
+
+    DEFAULT_CSS = "Ask > Vertical { max-height: 14; max-width: 76; }"
+
+    def __init__(self, title: str, answers: Sequence[tuple[str, str]], *, note: str = "") -> None:
+        lines = [plain(f"  {told}", key=key, stop=True) for key, told in answers]
+        super().__init__(title, lines, note=note, foot="↑ ↓ enter chooses   esc back")
+
+
+class Prompt(Overlay):
+    """A question with a line of text for an answer."""
+
+    DEFAULT_CSS = "Prompt > Vertical { max-height: 9; max-width: 76; } Prompt LinesView { display: none; }"
+
+    def __init__(self, title: str, value: str, *, note: str = "") -> None:
+        super().__init__(title, note=note, filtered=True, foot="enter takes it   esc back")
+        self.value = value
+
+    def on_mount(self) -> None:
+        """The box holds the proposal."""
+        super().on_mount()
+        box = self.query_one("#overlay-filter", Input)
+        box.value = self.value
+        box.cursor_position = len(self.value)
+
+    @on(Input.Submitted, "#overlay-filter")
+    def _taken(self, event: Input.Submitted) -> None:
+        event.stop()
+        event.prevent_default()
+        self.leave(event.value.strip() or None)

@@ -1,0 +1,272 @@
+"""Screens 2, 3 and 8: sections of the view as lines, and the export of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.message import Message
+
+from planner.tui.drawing import section_lines
+from planner.tui.lines import Line, Lines, LinesView, cut, plain, wrapped
+from planner.tui.state import Stand, State
+
+FORMATS = ("html", "xlsx", "json")
+WIDEST = 118
+"""Tables and bars grow no wider than this: longer lines are harder to read across."""
+
+
+class SectionPane(Container):
+    """Draws one of several sections of the view."""
+
+    DEFAULT_CSS = "SectionPane { height: 1fr; } SectionPane Lines { height: 1; }"
+
+    class Asks(Message):
+        """The whole view is needed, which the bar alone doesn't make."""
+
+    def __init__(self, sections: Sequence[tuple[str, str]], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.sections = tuple(sections)
+        self.at = 0
+        self.state = State()
+
+    def compose(self) -> ComposeResult:
+        """Names of the sections over the chosen one."""
+        yield Lines([Line()], id=f"{self.id}-names")
+        yield LinesView(id=f"{self.id}-lines")
+
+    @property
+    def view(self) -> LinesView:
+        """The list of lines."""
+        return self.query_one(LinesView)
+
+    def show(self, state: State) -> None:
+        """Draw a state; asks for the whole view where the state hasn't got it."""
+        self.state = state
+        if self.display:
+            self._fill()
+
+    def choose(self, number: int) -> None:
+        """Show another section."""
+        self.at = max(0, min(number, len(self.sections) - 1))
+        self.view.cursor = 0
+        self._fill()
+        self.view.scroll_to(y=0, animate=False)
+
+    def on_resize(self) -> None:
+        """Lines are made for a width."""
+        if self.state.draft is not None:
+            self._fill()
+
+    def _fill(self) -> None:
+        width = min(WIDEST, (self.size.width or self.app.size.width) - 1)
+        late = "~ " if self.state.stand not in (Stand.CURRENT, Stand.LOADING) else ""
+        if len(self.sections) > 1:
+            keys = [
+                (f"[{key} {name}] " if index == self.at else f" {key} {name}  ")
+                for index, (key, name) in enumerate((name[0], name) for name, _ in self.sections)
+            ]
+            parts = tuple((text, "head" if index == self.at else "dim") for index, text in enumerate(keys))
+            self.query_one(Lines).show([Line(((f" {late}", "warn"), *parts))])
+        else:
+            self.query_one(Lines).show([plain(f" {late}{self.sections[self.at][0]}", "head")])
+        self.view.show(self._lines(width))
+
+    def _lines(self, width: int) -> list[Line]:
+        answer = self.state.last
+        refusal = self.state.refusal
+        if refusal:
+            said = [one for remedy in refusal for one in wrapped(f"✗ {remedy.message}", width - 2)]
+            lines = [plain(f" {one}", "bad") for one in said]
+            number = 0
+            for remedy in refusal:
+                for told in remedy.remedies:
+                    number += 1
+                    lines += [plain(f" {one}") for one in wrapped(f"{number} {told}", width - 2, "   ")]
+            return lines
+        if answer is None:
+            told = (
+                "evaluating …"
+                if self.state.stand is Stand.LOADING
+                else "nothing to show: the plan has a problem (1, n)"
+            )
+            return [plain(f" {told}", "dim")]
+        if answer.view is None:
+            self.post_message(self.Asks())
+            return (self.view.lines and list(self.view.lines)) or [plain(" drawing …", "dim")]
+        wanted = self.sections[self.at][1]
+        section = next((one for one in answer.view.sections if one.id == wanted), None)
+        if section is None:
+            return [plain(f" the view has no section '{wanted}'", "dim")]
+        return section_lines(section, width)
+
+    def text(self) -> str:
+        """What is shown, as plain text."""
+        return "\n".join(line.text.rstrip() for line in self.view.lines)
+
+
+class WherePane(SectionPane):
+    """Screen 2: time, power and money."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "section(0)", "time", id="where.time"),
+        Binding("p", "section(1)", "power", id="where.power"),
+        Binding("m", "section(2)", "money", id="where.money"),
+    ]
+
+    def action_section(self, number: int) -> None:
+        """Show another section."""
+        self.choose(number)
+
+
+class ExportPane(Container):
+    """Screen 8: what to write, where to, and what was written."""
+
+    DEFAULT_CSS = "ExportPane { height: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", "mark", id="export.mark")]
+
+    class Starts(Message):
+        """Write the report."""
+
+        def __init__(self, formats: tuple[str, ...], folder: str) -> None:
+            super().__init__()
+            self.formats, self.folder = formats, folder
+
+    class AsksFolder(Message):
+        """Another folder is wanted."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.formats: frozenset[str] = frozenset(FORMATS)
+        self.folder = "reports"
+        self.stem = ""
+        self.log_lines: list[Line] = []
+        self.busy = False
+
+    def compose(self) -> ComposeResult:
+        """One list holds it all."""
+        yield LinesView(id="export-lines")
+
+    @property
+    def view(self) -> LinesView:
+        """The list."""
+        return self.query_one("#export-lines", LinesView)
+
+    def show(self, state: State) -> None:
+        """Draw a state."""
+        self.stem = state.draft.path.stem if state.draft is not None else ""
+        if self.display:
+            self.fill()
+
+    def fill(self) -> None:
+        """Draw the form and what was written."""
+        told = {
+            "html": "report, one file, opens anywhere",
+            "xlsx": "workbook with live formulas",
+            "json": "every figure, for programs",
+        }
+        lines = [plain(" Write the plan as it stands here, saved or not", "head"), Line()]
+        for one in FORMATS:
+            mark = "x" if one in self.formats else " "
+            lines.append(plain(f"  [{mark}] {one:5} {told[one]}", key=one, stop=True))
+        lines.append(plain(f"  folder  {self.folder}", key="folder", stop=True))
+        names = ", ".join(f"{self.stem}.{one}" for one in FORMATS if one in self.formats) or "nothing chosen"
+        lines.append(plain(f"  write   {names}", "accent", key="write", stop=True))
+        lines += [Line(), *self.log_lines]
+        self.view.show(lines)
+
+    @on(LinesView.Chosen)
+    def _chosen(self, event: LinesView.Chosen) -> None:
+        event.stop()
+        self._do(self.view.key)
+
+    def action_mark(self) -> None:
+        """Mark or unmark a format."""
+        if self.view.key in FORMATS:
+            self._do(self.view.key)
+
+    def _do(self, key: str) -> None:
+        if key in FORMATS:
+            self.formats = self.formats ^ {key}
+            self.fill()
+        elif key == "folder":
+            self.post_message(self.AsksFolder())
+        elif key == "write" and self.formats and not self.busy:
+            self.post_message(self.Starts(tuple(one for one in FORMATS if one in self.formats), self.folder))
+
+    def began(self) -> None:
+        """Writing has begun."""
+        self.busy = True
+        self.log_lines = [plain("  writing …", "dim")]
+        self.fill()
+
+    def wrote(self, said: str, *, bad: bool = False, last: bool = False) -> None:
+        """One file was written, or could not be."""
+        width = (self.size.width or 80) - 4
+        lines = [plain(f"  {one}", "bad" if bad else "good") for one in wrapped(said, width)]
+        kept = [line for line in self.log_lines if "writing …" not in line.text]
+        self.log_lines = [*kept, *lines] + ([] if last else [plain("  writing …", "dim")])
+        self.busy = not last
+        self.fill()
+
+
+class StartPane(Container):
+    """What is shown before a plan is open: unsaved edits, recent plans, shipped ones."""
+
+    DEFAULT_CSS = "StartPane { height: 1fr; }"
+
+    class Opens(Message):
+        """Something was chosen: ``recover:…``, ``open:…``, ``shipped:…``, ``new:…`` or ``file:``."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def compose(self) -> ComposeResult:
+        """One list."""
+        yield LinesView(id="start-lines")
+
+    @property
+    def view(self) -> LinesView:
+        """The list."""
+        return self.query_one("#start-lines", LinesView)
+
+    def fill(
+        self,
+        *,
+        unsaved: Sequence[tuple[str, str]],
+        recent: Sequence[str],
+        shipped: Sequence[tuple[str, str]],
+        message: Sequence[str] = (),
+    ) -> None:
+        """Draw what can be opened."""
+        width = (self.size.width or self.app.size.width) - 2
+        lines = [plain(f" {one}", "bad") for text in message for one in wrapped(text, width)]
+        if unsaved:
+            lines.append(plain(" Unsaved edits of an earlier session", "warn"))
+            lines += [
+                plain(f"   {cut(told, width - 3)}", key=f"recover:{key}", stop=True) for key, told in unsaved
+            ]
+        if recent:
+            lines.append(plain(" Open recent", "head"))
+            lines += [plain(f"   {cut(one, width - 3)}", key=f"open:{one}", stop=True) for one in recent]
+        lines.append(plain(" Open a shipped scenario (saved under your own name)", "head"))
+        lines += [
+            Line(
+                ((f"   {name:26} ", "plain"), (cut(told, max(0, width - 31)), "dim")), f"shipped:{name}", True
+            )
+            for name, told in shipped
+        ]
+        lines.append(plain(" More", "head"))
+        lines.append(plain("   a new plan from a commented template", key="new:", stop=True))
+        lines.append(plain("   open a file …", key="file:", stop=True))
+        self.view.show(lines, cursor=next((i for i, line in enumerate(lines) if line.stop), 0))
+
+    @on(LinesView.Chosen)
+    def _chosen(self, event: LinesView.Chosen) -> None:
+        event.stop()
+        self.post_message(self.Opens(self.view.key))
