@@ -63,7 +63,7 @@ def _values(state: State, size: int) -> list[Part]:
 
 
 def _changes(state: State, size: int) -> list[Part]:
-    if not any(change.text != "=" for change in state.changes):
+    if not any(change.glyph or change.text == "new" for change in state.changes):
         return [(" " * size, "plain") for _ in NAMES]
     found: list[Part] = []
     for cell, change in zip(state.headlines, state.changes, strict=True):

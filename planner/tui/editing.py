@@ -13,6 +13,7 @@ from textual.worker import get_current_worker
 
 from planner.catalog.index import CatalogIndex, IndexRow
 from planner.catalog.schema import FAMILIES
+from planner.choices import Recompute, Sharding
 from planner.documents import Path_
 from planner.errors import InputError, PlannerError
 from planner.present import format as fmt
@@ -210,12 +211,19 @@ class Editing(App[int]):
         """Axes of the plan that the search found, to start from."""
         last = self._app.state.last
         found: dict[str, Any] = {"tensor": 1}
-        if last is not None and last.evaluation is not None:
-            ledger = last.evaluation.ledger
-            for axis in ("tensor", "pipeline", "expert", "microbatch", "virtual_stages"):
-                key = next((one for one in ledger.lines if one.endswith(f".plan.{axis}")), None)
-                if key is not None:
-                    found[axis] = int(ledger.scalar(key))
+        if last is None or last.evaluation is None:
+            return found
+        ledger = last.evaluation.ledger
+        values = {
+            key.rpartition(".")[2]: ledger.scalar(key)
+            for key in reversed(list(ledger.lines))
+            if ".plan." in key
+        }
+        for axis in ("tensor", "pipeline", "expert", "microbatch", "virtual_stages"):
+            if axis in values:
+                found[axis] = int(values[axis])
+        found["recompute"] = str(Recompute.FULL if values.get("recompute", 0) > 0 else Recompute.NONE)
+        found["sharding"] = str(Sharding.FSDP if values.get("zero_stage", 1) >= 3 else Sharding.ZERO1)
         return found
 
     def _find(self) -> None:

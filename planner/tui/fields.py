@@ -33,20 +33,20 @@ class Holds(StrEnum):
     NAMED = "named"
 
 
-FAMILY: Final[dict[tuple[str, str], str]] = {
-    ("Workload", "model"): "models",
-    ("Group", "server"): "servers",
-    ("Tier", "switch"): "switches",
-    ("Tier", "optic"): "transceivers",
-    ("StorageWish", "system"): "storage",
-    ("Network", "behaviour"): "fabrics",
-    ("Network", "nic"): "nics",
-    ("Network", "endpoint_optic"): "transceivers",
-    ("Network", "inband"): "switches",
-    ("Network", "oob"): "switches",
-    ("SiteWish", "location"): "sites",
-    ("SiteWish", "cooling"): "cooling",
-    ("Money", "rental"): "rentals",
+FAMILY: Final[dict[str, str]] = {
+    "model": "models",
+    "server": "servers",
+    "switch": "switches",
+    "optic": "transceivers",
+    "system": "storage",
+    "behaviour": "fabrics",
+    "nic": "nics",
+    "endpoint_optic": "transceivers",
+    "inband": "switches",
+    "oob": "switches",
+    "location": "sites",
+    "cooling": "cooling",
+    "rental": "rentals",
 }
 """Fields that name a catalog item, and the family they name it from."""
 
@@ -93,7 +93,7 @@ class Field:
 @cache
 def fields_of(model: type[BaseModel]) -> tuple[Field, ...]:
     """Fields of a schema class, in its order."""
-    return tuple(_field(model, name, info) for name, info in model.model_fields.items())
+    return tuple(_field(name, info) for name, info in model.model_fields.items())
 
 
 def field_at(path: tuple[str | int, ...]) -> Field | None:
@@ -113,7 +113,7 @@ def field_at(path: tuple[str | int, ...]) -> Field | None:
     return found
 
 
-def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
+def _field(name: str, info: FieldInfo) -> Field:
     members = [one for one in _members(info.annotation) if one is not type(None)]
     nullable = type(None) in _members(info.annotation)
     default = None if info.default is PydanticUndefined else info.default
@@ -123,7 +123,7 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     elif isinstance(default, StrEnum):
         default = str(default)
     holds, inner, choices = _kind(members)
-    family = FAMILY.get((model.__name__, name), "")
+    family = FAMILY.get(name, "") if holds is Holds.TEXT else ""
     return Field(
         name,
         Holds.CATALOG if family else holds,

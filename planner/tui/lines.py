@@ -70,17 +70,27 @@ def right(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Text over several lines of at most so many cells; a long word is cut."""
+    """Text over several lines of at most so many cells; a word that is longer goes on in the next line.
+
+    >>> wrapped("a plan of /home/someone/plans", 12, "  ")
+    ['a plan of', '  /home/some', '  one/plans']
+    """
+    width = max(width, len(indent) + 4)
     lines: list[str] = []
     here = ""
     for word in text.split():
-        following = f"{here} {word}" if here else (indent if lines else "") + word
-        if cell_len(following) <= width or not here.strip():
-            here = cut(following, width)
-        else:
+        following = f"{here} {word}" if here.strip() else f"{here}{word}"
+        if cell_len(following) <= width:
+            here = following
+            continue
+        if here.strip():
             lines.append(here)
-            here = cut(indent + word, width)
-    return [*lines, here] if here else lines or [""]
+        here = f"{indent}{word}" if lines else word
+        while cell_len(here) > width:
+            size = next(n for n in range(len(here), 0, -1) if cell_len(here[:n]) <= width)
+            lines.append(here[:size])
+            here = indent + here[size:]
+    return [*lines, here] if here.strip() or not lines else lines
 
 
 def clean(text: str) -> str:

@@ -109,7 +109,7 @@ class Opening(App[int]):
         ]
         app.query_one("#start", StartPane).fill(
             unsaved=unsaved,
-            recent=[str(path) for path in app.shelf.recent()],
+            recent=[(str(path), f"{path.name}  in {path.parent}") for path in app.shelf.recent()],
             shipped=[(name, _first_comment(name)) for name in shipped_scenarios()],
             message=message or (),
         )

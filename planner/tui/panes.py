@@ -239,7 +239,7 @@ class StartPane(Container):
         self,
         *,
         unsaved: Sequence[tuple[str, str]],
-        recent: Sequence[str],
+        recent: Sequence[tuple[str, str]],
         shipped: Sequence[tuple[str, str]],
         message: Sequence[str] = (),
     ) -> None:
@@ -253,7 +253,9 @@ class StartPane(Container):
             ]
         if recent:
             lines.append(plain(" Open recent", "head"))
-            lines += [plain(f"   {cut(one, width - 3)}", key=f"open:{one}", stop=True) for one in recent]
+            lines += [
+                plain(f"   {cut(told, width - 3)}", key=f"open:{one}", stop=True) for one, told in recent
+            ]
         lines.append(plain(" Open a shipped scenario (saved under your own name)", "head"))
         lines += [
             Line(

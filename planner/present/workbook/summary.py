@@ -21,7 +21,7 @@ from planner.present.workbook.layout import (
     SUMMARY,
     needs_a_run,
 )
-from planner.present.workbook.sheet import Sheet
+from planner.present.workbook.sheet import Sheet, or_not_a_number
 from planner.present.workbook.styles import headline_format
 from planner.present.workbook.tables import Years
 
@@ -131,7 +131,9 @@ def _outcomes(page: _Page) -> int:
             sheet.formula(row, 6, met, "met" if value <= limit else "missed", "said")
         sheet.number(row, 7, value, "static", pattern)
         change = value - value if math.isfinite(value) else math.nan
-        sheet.formula(row, 8, f"=B{here}-H{here}", change, "formula" if follows else "planner", pattern)
+        moved = f"=B{here}-H{here}"
+        moved = or_not_a_number(moved) if key in frame.fragile else moved
+        sheet.formula(row, 8, moved, change, "formula" if follows else "planner", pattern)
         sheet.text(row, 9, "live" if follows else "by planner only", "unit")
         sheet.text(row, 10, key, "key")
     alarm = {"type": "cell", "criteria": "==", "value": '"missed"', "format": sheet.styles.get("banner")}

@@ -280,6 +280,8 @@ def test_a_rate_of_return_that_does_not_exist_is_shown_as_not_available() -> Non
     named = book.defined_names["metrics.irr_fraction"].attr_text
     sheet, cell = named.replace("'", "").replace("$", "").split("!")
     assert str(book[sheet][cell].value).endswith('"n/a")')
+    row = next(row for row in book["Summary"].iter_rows(min_row=7) if row[10].value == "metrics.irr_fraction")
+    assert str(row[8].value).endswith('"n/a")')
 
 
 def test_ranges_stand_beside_the_headlines() -> None:
