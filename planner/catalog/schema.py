@@ -45,6 +45,19 @@ class Item(Frozen):
     """Publications behind what is no figure: counts, dates, whether it can be ordered."""
     note: str = ""
 
+    @model_validator(mode="after")
+    def _figures_are_physical(self) -> Self:
+        """Prices are above zero, and nothing physical is negative."""
+        for name, value in self:
+            if not isinstance(value, Figure):
+                continue
+            least = value.value if value.low is None else value.low
+            if "_usd" in name and value.value <= 0:
+                raise ValueError(f"{name} is {value.value:g}, and must be more than 0")
+            if least < 0:
+                raise ValueError(f"{name} goes down to {least:g}, and must not be negative")
+        return self
+
 
 class Accelerator(Item):
     """A GPU or other accelerator, as the software sees one device."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.message import Message
@@ -26,13 +26,14 @@ from planner.tui.bar import OutcomesBar
 from planner.tui.browse import CatalogPane
 from planner.tui.draft import Draft, retexted
 from planner.tui.editing import Editing
-from planner.tui.evaluating import Answer, Evaluate, Question, answer
+from planner.tui.evaluating import Answer, Evaluate, Question, answer, refined
 from planner.tui.exporting import export
 from planner.tui.files import Shelf, state_folder
 from planner.tui.keymap import BINDINGS, FOOTERS, HIGH_CONTRAST, SCREENS, THEMES
 from planner.tui.lines import Line, Lines, plain
 from planner.tui.looking import Looking
 from planner.tui.opening import Opening
+from planner.tui.overlay import Overlay
 from planner.tui.panes import ExportPane, SectionPane, StartPane, WherePane
 from planner.tui.plan import PlanPane
 from planner.tui.state import Stand, State, taken
@@ -174,6 +175,15 @@ class PlannerApp(Editing, Looking, Opening):
             )
         base.query_one("#tabs", Lines).show([Line(tuple(parts))])
 
+    def on_key(self, event: events.Key) -> None:
+        """Keys that were on their way when a box opened are typed into it, and do nothing else."""
+        if len(self.screen_stack) == 1:
+            if self.plan.typing and (event.is_printable or event.key in ("enter", "escape")):
+                event.prevent_default()
+                self.plan.late_key(event)
+        elif isinstance(self.screen, Overlay) and self.screen.late_key(event):
+            event.prevent_default()
+
     def show_pane(self, name: str) -> None:
         """Bring a pane to the front."""
         if self.state.draft is None and name in ("plan", "where", "network", "export"):
@@ -238,8 +248,12 @@ class PlannerApp(Editing, Looking, Opening):
     def _evaluate(self, question: Question) -> None:
         worker = get_current_worker()
         found = answer(question, self.catalog, evaluate=self.evaluate, cancelled=lambda: worker.is_cancelled)
-        if found is not None and not worker.is_cancelled:
-            self.post_message(self.Answered(found))
+        if found is None or worker.is_cancelled:
+            return
+        self.post_message(self.Answered(found))
+        ranged = None if question.preview else refined(found, cancelled=lambda: worker.is_cancelled)
+        if ranged is not None and not worker.is_cancelled:
+            self.post_message(self.Answered(ranged))
 
     def _is_late(self) -> None:
         if self.state.awaiting and self.state.draft is not None:

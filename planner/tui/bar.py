@@ -9,7 +9,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from planner.present import format as fmt
-from planner.present.view.changes import BETTER, moved_most
+from planner.present.view.changes import BETTER, moved_most, range_short
 from planner.tui.lines import LINE_CLASSES, LINE_CSS, Line, Part, cut, left, strip_of
 from planner.tui.state import Stand, State
 
@@ -34,7 +34,8 @@ def bar_lines(state: State, width: int, height: int) -> list[Line]:
     if width < WANTED[0] or height < WANTED[1]:
         wish = f" wants {WANTED[0]}x{WANTED[1]}, has {width}x{height}. {_message(state)[0]}"
         return [names, values, Line(((cut(wish, width), "warn"),))]
-    rows = [names, values, Line(((" ", "plain"), *_changes(state, size)))]
+    swapped = state.ranges and width < WIDE
+    rows = [names, values, Line(((" ", "plain"), *(_ranges if swapped else _changes)(state, size)))]
     if width >= WIDE:
         rows.append(Line(((" ", "plain"), *_ranges(state, size))))
     return [*rows, _sentence(state, width)]
@@ -70,14 +71,15 @@ def _changes(state: State, size: int) -> list[Part]:
         if cell.value is None and change.text == "=":
             found.append((" " * size, "plain"))
             continue
-        text = f"{change.text}{change.glyph}" if len(change.text) > 5 else f"{change.text} {change.glyph}"
+        gap = " " if len(change.text) + 2 < size else ""
+        text = f"{change.text}{gap}{change.glyph}"
         style = "dim" if not change.glyph else "good" if change.glyph == BETTER else "bad"
         found.append((left(text.strip(), size - 1) + " ", style))
     return found
 
 
 def _ranges(state: State, size: int) -> list[Part]:
-    return [(left(cell.range_text.replace(" to ", "-"), size - 1) + " ", "dim") for cell in state.headlines]
+    return [(left(range_short(cell), size - 1) + " ", "dim") for cell in state.headlines]
 
 
 def _message(state: State) -> tuple[str, str]:

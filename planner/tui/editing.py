@@ -98,7 +98,9 @@ class Editing(App[int]):
             app.ask(replace(app.state, previewed=None, said=f"! {told}"))
             return
         app.state = replace(app.state, focus=path)
-        old = draft.value(path)
+        field, old = field_at(path), draft.value(path)
+        if old is None and field is not None and path not in draft.document.places:
+            old = field.default or None
         if new == "default":
             new = _shown(found.value(path)) if found.value(path) is not None else "default"
         app.step(found, path, _label(path, draft), _shown(old), new)
@@ -267,6 +269,10 @@ class Editing(App[int]):
             return
         pin = Pin(app.state.draft.text, last.headlines, f"pinned {app.clock()}")
         app.put(replace(app.state, pin=pin, said="pinned: changes count from here"))
+
+    def action_ranges(self) -> None:
+        """Changes against the pin, or P10 to P90, in the bar's third row."""
+        self._app.put(replace(self._app.state, ranges=not self._app.state.ranges))
 
     def action_back_to_pin(self) -> None:
         """Back to the pinned state, as one edit that can be undone."""

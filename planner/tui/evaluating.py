@@ -6,7 +6,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.errors import PlannerError, Problem
@@ -91,7 +91,22 @@ def answer(
             found = Answer(question, fault=traceback.format_exc())
         if found is None or cancelled():
             return None
-        return _timed(found, time.perf_counter() - started)
+        return replace(found, seconds=time.perf_counter() - started)
+
+
+def refined(found: Answer, *, cancelled: Callable[[], bool] = lambda: False) -> Answer | None:
+    """The same answer with P10, P90 and odds; None where it has no values or was withdrawn."""
+    from planner.study.bands import with_ranges
+
+    if not found.good or found.evaluation is None:
+        return None
+    with _ONE_AT_A_TIME:
+        if cancelled():
+            return None
+        try:
+            return replace(_told(found.question, with_ranges(found.evaluation)), seconds=found.seconds)
+        except Exception:  # as above
+            return Answer(found.question, fault=traceback.format_exc())
 
 
 def _answered(
@@ -101,19 +116,16 @@ def _answered(
     cancelled: Callable[[], bool],
 ) -> Answer | None:
     from planner.evaluate import evaluate as real
+
+    evaluation = (evaluate or real)(question.loaded, catalog())
+    return None if cancelled() else _told(question, evaluation)
+
+
+def _told(question: Question, evaluation: Evaluation) -> Answer:
     from planner.present.view.build import view
     from planner.present.view.outcomes import headlines, refusals, verdict
 
-    evaluation = (evaluate or real)(question.loaded, catalog())
-    if cancelled():
-        return None
     cells = headlines(evaluation)
     said, meets = verdict(evaluation, cells)
     whole = view(evaluation) if question.whole else None
     return Answer(question, cells, said, meets, evaluation, whole, refusals(evaluation))
-
-
-def _timed(found: Answer, seconds: float) -> Answer:
-    from dataclasses import replace
-
-    return replace(found, seconds=seconds)

@@ -22,6 +22,7 @@ BINDINGS: Final = [
     Binding("ctrl+r,ctrl+y", "redo", "redo", id="edit.redo"),
     Binding("b", "pin", "pin", id="bar.pin"),
     Binding("B", "back_to_pin", "back to the pin", id="bar.back"),
+    Binding("r", "ranges", "changes or ranges", id="bar.ranges"),
     Binding("w", "why", "why", id="why"),
     Binding("h", "history", "history", id="history"),
     Binding("x", "remedy", "apply a remedy", id="remedy"),

@@ -120,7 +120,7 @@ def _style(widget: Widget, name: str) -> Style:
 LINE_CLASSES: frozenset[str] = frozenset(f"lines--{name}" for name in STYLES)
 
 LINE_CSS = """
-    & > .lines--dim { color: $text-muted; }
+    & > .lines--dim { color: $foreground-darken-3; }
     & > .lines--head { color: $text-primary; text-style: bold; }
     & > .lines--good { color: $text-success; }
     & > .lines--bad { color: $text-error; text-style: bold; }

@@ -130,6 +130,13 @@ class Overlay(ModalScreen[str | None]):
                 event.stop()
                 moves[event.key]()
 
+    def late_key(self, event: events.Key) -> bool:
+        """Type a key that was on its way when this opened; whether it was one for the filter."""
+        if not self.filtered or not self.is_mounted or event.character is None or not event.is_printable:
+            return False
+        self.query_one("#overlay-filter", Input).insert_text_at_cursor(event.character)
+        return True
+
     @property
     def wanted(self) -> str:
         """What stands in the filter."""
@@ -195,7 +202,7 @@ class Picker(Overlay):
         words = () if self.narrow is not None else tuple(self.wanted.lower().split())
         passed = [
             one for one in self.choices
-            if (keys is None or one.key in keys or not one.key) and all(word in one.search for word in words)
+            if (keys is None or one.key in keys or not (one.key or self.wanted)) and all(word in one.search for word in words)
         ]  # fmt: skip
         passed.sort(key=lambda one: bool(one.why_not))
         keep = self.view.key if self.started else self.now

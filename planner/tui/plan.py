@@ -27,7 +27,11 @@ GRID = 80
 
 
 class Grid(LinesView):
-    """The list of rows; it redraws its cursor's mark by itself."""
+    """The list of rows. Enter opens the box at once, so that keys typed right behind it reach the box."""
+
+    def action_choose(self) -> None:
+        """Edit the field under the cursor, or open and close its group."""
+        self.query_ancestor(PlanPane).choose()
 
 
 class PlanPane(Container):
@@ -154,11 +158,10 @@ class PlanPane(Container):
         if self.editing is None:
             self._draw()
 
-    @on(LinesView.Chosen, "#grid")
-    def _chosen(self, event: LinesView.Chosen) -> None:
-        event.stop()
+    def choose(self) -> None:
+        """Edit the field under the cursor, or open and close its group."""
         row = self.row
-        if row is None:
+        if row is None or self.editing is not None:
             return
         if row.kind is not Is.FIELD:
             self._fold(row, closed=row.open)
@@ -179,7 +182,7 @@ class PlanPane(Container):
         box = self.query_one("#edit", Input)
         with box.prevent(Input.Changed):
             box.value = "" if row.value is None or row.text == fmt.NOTHING else row.text
-        box.cursor_position = len(box.value)
+        box.select_all()
         box.display = True
         self._place()
         box.focus()
@@ -253,14 +256,21 @@ class PlanPane(Container):
         self.grid.focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Escape and tab leave the box; up and down would lose what is typed, and do nothing."""
+        """Escape and tab leave the box."""
         if self.editing is not None and event.key in ("escape", "tab", "shift+tab"):
             event.stop()
             event.prevent_default()
-            if event.key == "escape":
-                self.drop()
-            else:
-                self.submit()
+            self.late_key(event)
+
+    def late_key(self, event: events.Key) -> None:
+        """A key for the box, be it one that was on its way to the grid when the box opened."""
+        if event.key == "escape":
+            self.drop()
+        elif event.key in ("tab", "shift+tab", "enter"):
+            self.submit()
+        elif event.character is not None and event.is_printable:
+            box = self.query_one("#edit", Input)
+            box.replace(event.character, *sorted(box.selection))
 
     def _fold(self, row: Row, *, closed: bool) -> None:
         self.closed = self.closed | {row.path} if closed else self.closed - {row.path}

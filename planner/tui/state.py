@@ -49,6 +49,7 @@ class State:
         said: A message for the sentence row; goes away with the next change.
         settled: Cells of the plan as last kept, against which the next edit is counted.
         focus: Field that was edited last; a rule over several fields is shown there.
+        ranges: Whether the bar's third row shows P10 to P90 in place of changes.
         fault_file: Where our own fault was written.
     """
 
@@ -64,6 +65,7 @@ class State:
     said: str = ""
     settled: tuple[Headline, ...] = ()
     focus: Path_ = ()
+    ranges: bool = False
     fault_file: str = ""
 
     @property

@@ -21,6 +21,7 @@ HELP: Final = (
                  ("u ctrl+z", "undo"), ("ctrl+r ctrl+y", "redo"), ("n N", "next, previous problem"),
                  ("x and a digit", "apply that remedy"), ("/", "find a field"))),
     ("judging", (("b", "pin: count changes from here"), ("B", "back to the pin, undoable"),
+                 ("r", "third row of the bar: changes, or P10 to P90"),
                  ("w", "why this number, down to its source"), ("h", "history of edits; choosing one goes back"),
                  ("y", "copy the value or table"))),
     ("files", (("ctrl+s", "save; a shipped scenario is saved under another name"), ("ctrl+o", "save under another name"),

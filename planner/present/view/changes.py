@@ -65,6 +65,17 @@ def _change(old: Headline | None, new: Headline) -> Change:
     return Change(new.bar, new.name, text, BETTER if good else WORSE, share, old.short, new.short)
 
 
+def range_short(cell: Headline) -> str:
+    """P10 to P90 in the bar's unit, short: ``42-56M``; empty where no draws were made."""
+    if cell.low is None or cell.high is None:
+        return ""
+    scale = scale_of(cell)
+    low, high = (fmt.short(value * scale, 2) for value in (cell.low, cell.high))
+    if low[-1:] == high[-1:] and low[-1:].isalpha():
+        low = low[:-1]
+    return f"{low}-{high}"
+
+
 def moved_most(found: tuple[Change, ...]) -> str:
     """The two cells that moved most, in words; empty where none did.
 

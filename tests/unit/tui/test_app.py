@@ -67,6 +67,19 @@ async def test_an_edit_is_kept_shown_with_its_change_and_undone(app_of: Any, pla
         assert bar(app)[:3] == rows[:3]
 
 
+async def test_what_is_typed_right_behind_enter_goes_into_the_field(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        go(app, *GPUS)
+        for key in ("enter", "2", "0", "4", "8"):
+            app.post_message(events.Key(key, key if len(key) == 1 else "\r"))
+        await settle(pilot)
+        assert app.pane == "plan" and app.query_one("#edit").value == "2048"
+        await press(pilot, "enter")
+        assert app.state.draft.value(GPUS) == 2048
+
+
 async def test_invalid_input_keeps_the_last_values_and_says_what_the_cli_says(
     app_of: Any, plan_file: Path
 ) -> None:
