@@ -158,15 +158,14 @@ def _results(tasks: Sequence[Task], jobs: int | None) -> Iterator[Done]:
         for future in as_completed(futures):
             yield future.result()
     except BaseException:
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        pool.shutdown(wait=False, cancel_futures=True)
+        # Scenarios in hand are finished, so that their files are whole; the others are not begun.
+        pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
 
 
 def _quiet() -> None:
-    """A worker leaves ctrl-C to the parent, which ends it."""
+    """A worker leaves ctrl-C to the parent, which lets it finish what it has in hand."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)

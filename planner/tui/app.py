@@ -290,6 +290,7 @@ class PlannerApp(Editing, Looking, Opening):
     def on_planner_app_indexed(self, event: Indexed) -> None:
         """Letters, pickers and the catalog's screen have their list."""
         self.index = event.index
+        self.told_index(event.index)
         self.screen_stack[0].query_one("#catalog", CatalogPane).show_catalog(event.index, self.catalog())
         self.draw_pane()
 

@@ -11,7 +11,7 @@ from textual import on
 from textual.app import App
 from textual.worker import get_current_worker
 
-from planner.catalog.index import CatalogIndex, IndexRow
+from planner.catalog.index import CatalogIndex
 from planner.catalog.schema import FAMILIES
 from planner.choices import Recompute, Sharding
 from planner.documents import Path_
@@ -29,6 +29,7 @@ from planner.tui.draft import (
 )
 from planner.tui.fields import Field, Holds, field_at, fields_of
 from planner.tui.overlay import Choice, Picker
+from planner.tui.parts import DEFAULT, PartPicker
 from planner.tui.plan import PlanPane
 from planner.tui.rows import Is, dotted
 from planner.tui.state import Pin
@@ -37,8 +38,6 @@ from planner.tui.texts import fixes
 if TYPE_CHECKING:
     from planner.tui.app import PlannerApp
 
-DEFAULT = ""
-"""Key of the choice that takes a value away."""
 BY_HAND = "by hand"
 
 
@@ -144,26 +143,18 @@ class Editing(App[int]):
 
     def _pick_part(self, family: str, path: Path_, now: str, field: Field) -> None:
         app = self._app
-        if app.index is None:
-            app.say("the catalog is still being read")
-            return
-        rows = app.index.rows(family)
-        choices = [Choice(row.id, row.id, _told(row), row.text, _why_not(row, self._as_of())) for row in rows]
-        if field.nullable:
-            choices.insert(0, Choice(DEFAULT, "(default)", "let the planner choose, or none", "default"))
-        picker = Picker(
-            f"{dotted(path)}: {len(rows)} in the catalog",
-            choices,
-            now=now,
-            narrow=partial(_narrow, app.index, family),
-        )
+        ids = app.catalog().ids(FAMILIES[family])
+        picker = PartPicker(f"{dotted(path)}: {len(ids)} in the catalog", ids, family, now, field.nullable)
         app.push_screen(picker, partial(self._picked, path, field))
-        app.run_worker(
-            partial(self._judge, picker, path, [row.id for row in rows]),
-            thread=True,
-            exclusive=True,
-            group="fits",
-        )
+        if app.index is not None:
+            picker.told(app.index, self._as_of())
+        job = partial(self._judge, picker, path, list(ids))
+        app.run_worker(job, thread=True, exclusive=True, group="fits")
+
+    def told_index(self, index: CatalogIndex) -> None:
+        """A picker that was opened before the catalog's list was read gets its words."""
+        if isinstance(self._app.screen, PartPicker):
+            self._app.screen.told(index, self._as_of())
 
     def _as_of(self) -> str:
         draft = self._app.state.draft
@@ -326,25 +317,3 @@ def _label(path: Path_, draft: Draft) -> str:
         else:
             parts.append(step)
     return ".".join(parts)
-
-
-def _told(row: IndexRow) -> str:
-    price = row.figure("price_usd")
-    cost = f"{fmt.money(price.value)} {price.letter}, " if price is not None else ""
-    return f"{cost}{row.summary}"
-
-
-def _why_not(row: IndexRow, as_of: str) -> str:
-    if not row.orderable:
-        return row.why_not_orderable or "can't be ordered yet"
-    if row.available and row.available > as_of[: len(row.available)]:
-        return f"can be ordered from {row.available}"
-    return ""
-
-
-def _narrow(index: CatalogIndex, family: str, text: str) -> tuple[frozenset[str] | None, str]:
-    assert family in FAMILIES
-    try:
-        return frozenset(row.id for row in index.rows(family, text)), ""
-    except InputError as error:
-        return frozenset(), "; ".join(str(one) for one in error.problems)
