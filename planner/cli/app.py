@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -27,11 +27,11 @@ app.add_typer(catalog_app, name="catalog")
 Scenarios = Annotated[list[str], typer.Argument(help="Scenario files, or names of shipped ones.")]
 OneScenario = Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")]
 Changes = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a value, such as site.pue=1.2. Repeatable."),
 ]
 Folders = Annotated[
-    Optional[list[Path]],
+    list[Path] | None,
     typer.Option(
         "--catalog", metavar="DIR", help="Folder laid out like catalog/ that adds or replaces items."
     ),
@@ -97,7 +97,7 @@ def start(
 
 @app.command(epilog="Example: planner tui h200-1024-ndr")
 def tui(
-    scenario: Annotated[Optional[str], typer.Argument(help="Scenario to open.")] = None,
+    scenario: Annotated[str | None, typer.Argument(help="Scenario to open.")] = None,
     catalog: Folders = None,
 ) -> int:
     """Edit a scenario and see every number move."""
@@ -111,7 +111,7 @@ def tui(
 )
 def run(
     scenarios: Annotated[
-        Optional[list[str]], typer.Argument(help="Scenario files, or names of shipped ones.")
+        list[str] | None, typer.Argument(help="Scenario files, or names of shipped ones.")
     ] = None,
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for the reports.")
@@ -123,7 +123,7 @@ def run(
     catalog: Folders = None,
     everything: Annotated[bool, typer.Option("--all", help="Every shipped scenario.")] = False,
     jobs: Annotated[
-        Optional[int],
+        int | None,
         typer.Option("-j", "--jobs", min=1, max=64, help="Processes; as many as cores by default."),
     ] = None,
     as_json: AsJson = False,
@@ -153,7 +153,7 @@ def check(scenarios: Scenarios, change: Changes = None, catalog: Folders = None)
 @app.command(epilog="Example: planner explain h200-1024-ndr capex.total_usd")
 def explain(
     scenario: OneScenario,
-    key: Annotated[Optional[str], typer.Argument(help="Ledger key; all keys are listed without one.")] = None,
+    key: Annotated[str | None, typer.Argument(help="Ledger key; all keys are listed without one.")] = None,
     change: Changes = None,
     catalog: Folders = None,
     depth: Annotated[int, typer.Option(min=1, max=99, help="Levels to walk down.")] = 99,
@@ -191,21 +191,21 @@ def schema(
 @app.command(epilog="Example: planner fabric --nodes 127 --switch qm9700 --json")
 def fabric(
     switch: Annotated[str, typer.Option(help="Switch at every tier, a catalog id.")],
-    gpus: Annotated[Optional[int], typer.Option(min=1, help="GPUs to join.")] = None,
-    nodes: Annotated[Optional[int], typer.Option(min=1, help="Or nodes to join.")] = None,
+    gpus: Annotated[int | None, typer.Option(min=1, help="GPUs to join.")] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="Or nodes to join.")] = None,
     gpus_per_node: Annotated[int, typer.Option(min=1, help="GPUs of a node.")] = 8,
     nics_per_node: Annotated[
-        Optional[int], typer.Option(min=0, help="NICs of a node; one a GPU by default.")
+        int | None, typer.Option(min=0, help="NICs of a node; one a GPU by default.")
     ] = None,
-    rails: Annotated[Optional[int], typer.Option(min=1, help="Rails; one a NIC by default.")] = None,
+    rails: Annotated[int | None, typer.Option(min=1, help="Rails; one a NIC by default.")] = None,
     planes: Annotated[int, typer.Option(min=1, max=16, help="Planes each NIC is split over.")] = 1,
     topology: Annotated[str, typer.Option(help="rail-optimised or rail-only.")] = "rail-optimised",
     oversubscription: Annotated[float, typer.Option(min=1.0, help="Leaf bandwidth down over up.")] = 1.0,
     reserved_ports: Annotated[
-        Optional[int], typer.Option(min=0, help="Ports kept for management; 4 on InfiniBand by default.")
+        int | None, typer.Option(min=0, help="Ports kept for management; 4 on InfiniBand by default.")
     ] = None,
     nic: Annotated[
-        Optional[str], typer.Option(help="NIC, a catalog id; one that fits the switch by default.")
+        str | None, typer.Option(help="NIC, a catalog id; one that fits the switch by default.")
     ] = None,
     catalog: Folders = None,
     as_json: AsJson = False,
@@ -222,7 +222,7 @@ def fabric(
 
 @catalog_app.command("list", epilog="Example: planner catalog list transceivers --filter '800g price<900'")
 def catalog_list(
-    family: Annotated[Optional[str], typer.Argument(help="One family, such as switches.")] = None,
+    family: Annotated[str | None, typer.Argument(help="One family, such as switches.")] = None,
     words: Annotated[
         str, typer.Option("--filter", metavar="WORDS", help="Words and comparisons that must hold.")
     ] = "",

@@ -212,7 +212,7 @@ def _content(kind: str, evaluation: Any) -> bytes:
         from planner.present.workbook import workbook_bytes
 
         return workbook_bytes(evaluation)
-    from planner.present.html.page import html_text
+    from planner.present.html import html_text
 
     return html_text(evaluation).encode()
 

@@ -141,6 +141,12 @@ class CatalogPane(Container):
         self.set_class(event.size.width >= 110, "wide")
         self.call_after_refresh(self.fill)
 
+    @property
+    def _room(self) -> int:
+        """Cells of a line in the list, and in the detail."""
+        width = self.size.width or self.app.size.width
+        return max(10, (width // 2 if self.has_class("wide") else width) - 2)
+
     def fill(self) -> None:
         """Draw families and the items that pass the filter."""
         families = (ALL, *FAMILIES)
@@ -159,7 +165,7 @@ class CatalogPane(Container):
             self.found = self.index.rows(None if self.family == ALL else self.family, text)
         except InputError as error:
             self.found, wrong = [], "; ".join(str(one) for one in error.problems)
-        room = (self.view.scrollable_content_region.width or width) - 1
+        room = self._room
         lines = [self._line(row, room) for row in self.found]
         if wrong:
             lines = [plain(f" {one}", "bad") for one in wrapped(wrong, room)]
@@ -189,7 +195,7 @@ class CatalogPane(Container):
         if row is None or self.catalog is None:
             pane.show([])
             return
-        width = pane.scrollable_content_region.width or self.size.width
+        width = self._room
         try:
             pane.show(detail_lines(row, self.catalog, width))
         except InputError as error:

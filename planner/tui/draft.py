@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from planner.documents import Document, Path_
+from planner.documents import Document, Path_, parse_document
 from planner.errors import Place, PlannerError, Problem, ScenarioError
 from planner.resources import shipped
 from planner.scenario import edit
@@ -159,7 +159,8 @@ def restored(draft: Draft, path: Path_) -> Draft:
         return restored(draft, path[:-1])  # without its part the whole mapping makes no sense
     own = edit.stands_in_text(draft.text.removeprefix("\ufeff"), draft.document.data, path)
     if own is not None:
-        found = retexted(draft, edit.remove_key(draft.text, own))
+        bare = draft.text.removeprefix("\ufeff")
+        found = retexted(draft, draft.text.removesuffix(bare) + edit.remove_key(bare, own))
         if field is not None and field.required and found.value(path) is None:
             raise ScenarioError(
                 Problem("has no default", key=".".join(map(str, path)), remedy="type a value")
@@ -190,15 +191,17 @@ def without_item(draft: Draft, path: Path_) -> Draft:
             Problem("comes from the base, and a plan that extends it can't take it away", key=".".join(map(str, path)),
                     remedy="save the plan under its own name without extends")
         )  # fmt: skip
-    items = draft.value(path[:-1])
-    if isinstance(items, list) and len(items) == 1:
-        field = field_at(path[:-1])
-        if field is None or field.required:
-            raise ScenarioError(
-                Problem("is the only one, and a plan needs one", key=".".join(map(str, path)))
-            )
-        return retexted(draft, edit.remove_key(draft.text, own[:-1]))
-    return retexted(draft, edit.remove_item(draft.text, own))
+    bare = draft.text.removeprefix("\ufeff")
+    items: Any = parse_document(bare, name="scenario").data
+    for step in own[:-1]:
+        items = items[step]
+    # An empty list would hide the base's; without the key the base or the default stands.
+    cut = edit.remove_key(bare, own[:-1]) if len(items) == 1 else edit.remove_item(bare, own)
+    found = retexted(draft, draft.text.removesuffix(bare) + cut)
+    field = field_at(path[:-1])
+    if field is not None and field.required and not found.value(path[:-1]):
+        raise ScenarioError(Problem("is the only one, and a plan needs one", key=".".join(map(str, path))))
+    return found
 
 
 def new_item(items: list[Any], index: int, *, whole: bool) -> dict[str, Any]:

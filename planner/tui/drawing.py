@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.cells import cell_len
 
 from planner.present.view.model import Cell, Column, Figure, Section, Table
-from planner.tui.lines import Line, Part, left, plain, right, wrapped
+from planner.tui.lines import Line, Part, clipped, left, plain, right, wrapped
 
 SHADES: Final = "█▓▒░╱╲·"
 """Told apart without colour; parts past the seventh take the last one."""
@@ -25,7 +25,7 @@ def section_lines(section: Section, width: int, *, tables: bool = True) -> list[
         lines += [Line(), *table_lines(table, width)]
     for note in section.notes:
         lines += [plain(f" {one}", "dim") for one in wrapped(note, width - 2)]
-    return lines
+    return [clipped(line, width) for line in lines]
 
 
 def figure_lines(figure: Figure, width: int) -> list[Line]:
@@ -230,7 +230,7 @@ def _row(
 def _fit(table: Table, texts: list[list[str]], width: int) -> tuple[list[int], list[int]]:
     """Columns that fit and their widths: words shrink to 12 cells, then columns go from the right."""
     wanted = [
-        max(cell_len(_head(column)), *(cell_len(row[index]) for row in texts))
+        max(4, cell_len(_head(column)), *(cell_len(row[index]) for row in texts))
         for index, column in enumerate(table.columns)
     ]
     columns = list(range(len(wanted)))
@@ -246,5 +246,5 @@ def _fit(table: Table, texts: list[list[str]], width: int) -> tuple[list[int], l
             widths[i] -= less
             over -= less
         if over <= 0 or len(columns) <= 2:
-            return columns, [max(4, wide) for wide in widths]
+            return columns, widths
         columns = columns[:-1]

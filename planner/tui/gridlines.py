@@ -108,7 +108,7 @@ def _refusal(state: State, width: int, height: int) -> list[Line]:
             lines += [plain(f" {one}") for one in wrapped(f" {number} {said}", width - 2, "   ")]
     if number:
         lines.append(plain(" x and its number applies a remedy, or goes to the field; u undoes", "dim"))
-    return lines if len(lines) <= height else [*lines[: height - 1], plain(" … w shows all of it", "dim")]
+    return lines if len(lines) <= height else [*lines[: height - 1], plain(" … 2 shows all of it", "dim")]
 
 
 def effect_lines(state: State, width: int) -> list[Line]:

@@ -50,7 +50,7 @@ HIGH_CONTRAST: Final = Theme(
     "high-contrast", primary="#ffffff", secondary="#ffff00", accent="#00ffff", foreground="#ffffff",
     background="#000000", surface="#000000", panel="#000000", boost="#222222", success="#00ff00",
     warning="#ffff00", error="#ff6060", dark=True,
-    variables={"text-muted": "#ffffff", "block-cursor-text-style": "bold"},
+    variables={"primary-muted": "#0033aa", "foreground-darken-3": "#ffffff", "input-selection-background": "#0033aa"},
 )  # fmt: skip
 
 THEMES: Final = ("textual-dark", "textual-light", "high-contrast")

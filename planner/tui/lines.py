@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -93,6 +93,17 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return [*lines, here] if here.strip() or not lines else lines
 
 
+def clipped(line: Line, width: int) -> Line:
+    """A line in at most so many cells."""
+    if cell_len(line.text) <= width:
+        return line
+    parts: list[Part] = []
+    for text, style in line.parts:
+        room = width - sum(cell_len(one) for one, _ in parts)
+        parts.append((cut(text, room), style))
+    return replace(line, parts=tuple(parts))
+
+
 def clean(text: str) -> str:
     """Text that can't move the terminal's cursor: what isn't printable is shown as a dot."""
     return "".join(letter if letter.isprintable() else "·" for letter in text)
@@ -126,7 +137,7 @@ LINE_CSS = """
     & > .lines--bad { color: $text-error; text-style: bold; }
     & > .lines--warn { color: $text-warning; }
     & > .lines--accent { color: $text-accent; }
-    & > .lines--cursor { background: $primary 30%; text-style: bold; }
+    & > .lines--cursor { background: $primary-muted; text-style: bold; }
     & > .lines--chosen { text-style: bold reverse; }
 """
 

@@ -44,7 +44,12 @@ class Looking(App[int]):
         if len(app.screen_stack) > 1 or app.state.draft is None:
             return
         lines = history_lines(app.state.timeline, min(app.size.width, 110) - 3)
-        shown = Overlay("history: what each edit did", lines, foot="enter goes back to it   esc back")
+        shown = Overlay(
+            "history: what each edit did",
+            lines,
+            foot="enter goes back to it   esc back",
+            cursor=app.state.timeline.at,
+        )
         app.push_screen(shown, self._back_to)
 
     def _back_to(self, chosen: str | None) -> None:

@@ -42,6 +42,7 @@ class Overlay(ModalScreen[str | None]):
         foot: str = "enter chooses   esc back",
         note: str = "",
         filtered: bool = False,
+        cursor: int | None = None,
     ) -> None:
         super().__init__()
         self.heading = title
@@ -49,6 +50,7 @@ class Overlay(ModalScreen[str | None]):
         self.foot = foot
         self.note = note
         self.filtered = filtered
+        self.cursor = cursor
         self._left = False
 
     def compose(self) -> ComposeResult:
@@ -73,6 +75,11 @@ class Overlay(ModalScreen[str | None]):
         self.fill()
         (self.query_one("#overlay-filter") if self.filtered else self.view).focus()
 
+    def fit_rows(self, rows: int) -> None:
+        """Take no more height than so many rows need."""
+        rows += 3 + self.filtered + len(wrapped(self.note, self.room)) * bool(self.note)
+        self.query_one(Vertical).styles.max_height = max(6, min(36, rows))
+
     @property
     def view(self) -> LinesView:
         """The list."""
@@ -85,7 +92,7 @@ class Overlay(ModalScreen[str | None]):
 
     def fill(self) -> None:
         """Draw the list; others override it."""
-        self.view.show(self.lines)
+        self.view.show(self.lines, cursor=self.cursor)
 
     def leave(self, result: str | None) -> None:
         """Close with a result, once."""
@@ -184,8 +191,7 @@ class Picker(Overlay):
     def on_mount(self) -> None:
         """A short list takes no more room than it needs."""
         super().on_mount()
-        room = len(self.choices) + 5 + len(wrapped(self.note, self.room)) * bool(self.note)
-        self.query_one(Vertical).styles.max_height = max(9, min(36, room))
+        self.fit_rows(len(self.choices) + 1)
 
     def judged(self, reasons: dict[str, str]) -> None:
         """Enter why some don't fit, once that is known."""
@@ -240,6 +246,11 @@ class Ask(Overlay):
     def __init__(self, title: str, answers: Sequence[tuple[str, str]], *, note: str = "") -> None:
         lines = [plain(f"  {told}", key=key, stop=True) for key, told in answers]
         super().__init__(title, lines, note=note, foot="↑ ↓ enter chooses   esc back")
+
+    def on_mount(self) -> None:
+        """As high as its answers."""
+        super().on_mount()
+        self.fit_rows(len(self.lines))
 
 
 class Prompt(Overlay):

@@ -19,11 +19,12 @@ from planner.tui.fields import Field, Holds
 from planner.tui.gridlines import effect_lines, help_lines, row_line, value_column
 from planner.tui.lines import Lines, LinesView
 from planner.tui.rows import PLAN, Is, Row, Sheet, dotted, rows_of
-from planner.tui.state import State
+from planner.tui.state import Stand, State
 
 HELP_ROWS = 5
+MOST_HELP = 11
+"""Rows of the help pane while it shows remedies."""
 SIDE_FROM = 120
-GRID = 80
 
 
 class Grid(LinesView):
@@ -140,7 +141,12 @@ class PlanPane(Container):
     def _help(self) -> None:
         pane = self.query_one("#help", Lines)
         width = pane.size.width or self.app.size.width
-        pane.show(help_lines(self.row, self.state, width, HELP_ROWS))
+        room = MOST_HELP if self.state.stand is Stand.REFUSED else HELP_ROWS
+        lines = help_lines(self.row, self.state, width, room)
+        height = max(HELP_ROWS, len(lines))
+        if pane.styles.height is None or pane.styles.height.value != height:
+            pane.styles.height = height
+        pane.show(lines)
 
     def on_resize(self, event: events.Resize) -> None:
         """The side pane comes and goes with the width."""

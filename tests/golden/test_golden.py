@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from planner.evaluate import Evaluation, evaluate
 from planner.catalog.store import open_catalog
+from planner.evaluate import Evaluation, evaluate
 from planner.scenario.load import load_scenario, shipped_scenarios
 
 FOLDER = Path(__file__).parent

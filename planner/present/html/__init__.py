@@ -1,1 +1,5 @@
-"""The report: one HTML file that asks for nothing from anywhere."""
+"""The report as one self-contained page."""
+
+from planner.present.html.page import html_text
+
+__all__ = ["html_text"]

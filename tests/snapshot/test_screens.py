@@ -1,0 +1,127 @@
+"""Screens at fixed sizes, as pictures that a person has looked at.
+
+Made again with ``pytest tests/snapshot --snapshot-update``; look at every picture that changed.
+The evaluation's figures are replaced by fixed ones where a picture would else change with the models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from planner.scenario.load import find_scenario
+from planner.tui.app import PlannerApp
+from planner.tui.files import Shelf
+
+Run = Callable[[Pilot[Any]], Awaitable[None]]
+SMALL, WIDE = (80, 24), (140, 45)
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+async def settle(pilot: Pilot[Any]) -> None:
+    for _ in range(3):
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+    for box in pilot.app.screen.query(Input):
+        box.cursor_blink = False
+
+
+def still(name: str | None = "h200-1024-ndr") -> PlannerApp:
+    """The program with nothing that differs from machine to machine: names, clock, theme, figures."""
+    if name is not None:
+        Path("plan.yaml").write_bytes(find_scenario(name).read_bytes())
+    app = PlannerApp(
+        None if name is None else "plan.yaml", shelf=Shelf(Path("state")), clock=lambda: "12:00:00"
+    )
+    app.theme = "textual-dark"
+    drawn = app.put
+
+    def put(state: Any) -> None:
+        if state.last is not None:
+            cells = tuple(
+                cell if cell.value is None else replace(cell, short=f"{number + 1}.23", text=f"{number + 1}.23 units",
+                                                        note="", low=None, high=None, odds=None, limit_text="limit")
+                for number, cell in enumerate(state.last.headlines)
+            )  # fmt: skip
+            state = replace(state, last=replace(state.last, headlines=cells, verdict="Meets all limits (3)."))
+        drawn(state)
+
+    app.put = put  # type: ignore[method-assign]
+    return app
+
+
+def at(*path: str | int, keys: tuple[str, ...] = ()) -> Run:
+    async def run(pilot: Pilot[Any]) -> None:
+        await settle(pilot)
+        app: Any = pilot.app
+        if path:
+            app.plan.go(path)
+        for key in keys:
+            await pilot.press(key)
+        await settle(pilot)
+
+    return run
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE], ids=["80x24", "140x45"])
+def test_plan(snap_compare: Any, size: tuple[int, int]) -> None:
+    assert snap_compare(still(), terminal_size=size, run_before=at("cluster", "groups", 0, "gpus"))
+
+
+def test_value_being_typed(snap_compare: Any) -> None:
+    typing = at("site", "pue", keys=("enter", "0", "full_stop", "9"))
+    assert snap_compare(still(), terminal_size=SMALL, run_before=typing)
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE], ids=["80x24", "140x45"])
+def test_cant_be_built(snap_compare: Any, size: tuple[int, int]) -> None:
+    keys = ("enter", *"single", "enter")
+    assert snap_compare(still(), terminal_size=size, run_before=at("network", "topology", keys=keys))
+
+
+def test_start(snap_compare: Any) -> None:
+    assert snap_compare(still(None), terminal_size=SMALL, run_before=at())
+
+
+def test_help(snap_compare: Any) -> None:
+    assert snap_compare(still(), terminal_size=SMALL, run_before=at(keys=("question_mark",)))
+
+
+def test_history(snap_compare: Any) -> None:
+    keys = ("enter", *"512", "enter", "h")
+    assert snap_compare(
+        still(), terminal_size=SMALL, run_before=at("cluster", "groups", 0, "gpus", keys=keys)
+    )
+
+
+def test_quit_question(snap_compare: Any) -> None:
+    keys = ("enter", *"512", "enter", "ctrl+q")
+    assert snap_compare(
+        still(), terminal_size=SMALL, run_before=at("cluster", "groups", 0, "gpus", keys=keys)
+    )
+
+
+def test_export(snap_compare: Any) -> None:
+    assert snap_compare(still(), terminal_size=SMALL, run_before=at(keys=("8",)))
+
+
+def test_too_small(snap_compare: Any) -> None:
+    assert snap_compare(still(), terminal_size=(60, 15), run_before=at("cluster", "groups", 0, "gpus"))
+
+
+def test_high_contrast(snap_compare: Any) -> None:
+    app = still()
+    app.theme = "high-contrast"
+    assert snap_compare(app, terminal_size=SMALL, run_before=at("cluster", "groups", 0, "gpus"))
