@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import InputError, Place, PlannerError, Problem, nearest
+from planner.errors import InputError, PlannerError, Problem, nearest
 
 if TYPE_CHECKING:
     from planner.present.view.model import View
@@ -59,8 +59,10 @@ def run_batch(
     Raises:
         InputError: The call itself is wrong: no scenario, unknown format, unwritable folder.
     """
+    from planner.present.outputs import make_folder
+
     tasks = _tasks(names, everything, output, changes, formats, catalog)
-    _make_folder(output)
+    make_folder(output)
     done: list[Done] = []
     try:
         done.extend(_progress(_results(tasks, jobs), len(tasks)))
@@ -124,23 +126,6 @@ def _tasks(
     return [Task(name, stem, output, tuple(changes), kinds, tuple(catalog)) for stem, name in stems.items()]
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            Problem(
-                f"can't be made: {error.strerror or error}",
-                Place(str(folder)),
-                remedy="give a folder you may write to",
-            )
-        ) from error
-    if not os.access(folder, os.W_OK):
-        raise InputError(
-            Problem("can't be written to", Place(str(folder)), remedy="give a folder you may write to")
-        )
-
-
 def _results(tasks: Sequence[Task], jobs: int | None) -> Iterator[Done]:
     """Results as they come; in this process for a few scenarios, else in several."""
     workers = min(jobs or os.cpu_count() or 1, len(tasks))
@@ -173,6 +158,7 @@ def _quiet() -> None:
 
 def run_one(task: Task) -> Done:
     """Evaluate one scenario and write its files, each whole or not at all."""
+    from planner.present.outputs import write_reports
     from planner.present.view.build import view
     from planner.study.plan import plan
 
@@ -182,7 +168,8 @@ def run_one(task: Task) -> Done:
         return Done(task, 2, _said(task, error), None, ())
     shown = view(evaluation)
     try:
-        files = tuple(_write(task, evaluation))
+        written = write_reports(evaluation, task.output, task.stem, task.formats)
+        files = tuple(str(path) for path in written)
     except PlannerError as error:
         return Done(task, 2, _said(task, error), shown, ())
     if evaluation.refusal is not None:
@@ -192,29 +179,6 @@ def run_one(task: Task) -> Done:
 
 def _said(task: Task, error: PlannerError) -> tuple[str, ...]:
     return tuple(str(one) if one.place else f"{task.name}: {one}" for one in error.problems)
-
-
-def _write(task: Task, evaluation: Any) -> Iterator[str]:
-    from planner.present.files import write_atomically
-
-    for kind in task.formats:
-        path = task.output / f"{task.stem}.{kind}"
-        write_atomically(path, _content(kind, evaluation))
-        yield str(path)
-
-
-def _content(kind: str, evaluation: Any) -> bytes:
-    if kind == "json":
-        from planner.present.json_output import json_text
-
-        return json_text(evaluation).encode()
-    if kind == "xlsx":
-        from planner.present.workbook import workbook_bytes
-
-        return workbook_bytes(evaluation)
-    from planner.present.html import html_text
-
-    return html_text(evaluation).encode()
 
 
 def _progress(results: Iterable[Done], total: int) -> Iterator[Done]:

@@ -50,10 +50,9 @@ def short(value: float, digits: int = 3) -> str:
     if size < 1e4:
         text = f"{value:,.0f}" if size >= 10**digits else significant(value, digits)
         return text if len(text) <= 6 else significant(value, digits - 1)
-    for index, (scale, letter) in enumerate(_SCALES):
+    for scale, letter in _SCALES:
+        # a value that rounds to 1000 of the next smaller unit is 1 of this one
         if size >= scale * 0.9995:
-            if round(size / scale, 0) >= 1000 and index:
-                scale, letter = _SCALES[index - 1]
             return significant(value / scale, digits) + letter
     return significant(value, digits)
 

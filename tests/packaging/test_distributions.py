@@ -66,7 +66,8 @@ def test_the_wheel_holds_the_data_once_and_no_tests(built: Path) -> None:
 
 def test_the_source_archive_holds_what_the_tests_need(built: Path) -> None:
     (archive,) = built.glob("*.tar.gz")
-    names = [name.partition("/")[2] for name in tarfile.open(archive).getnames()]
+    with tarfile.open(archive) as opened:
+        names = [name.partition("/")[2] for name in opened.getnames()]
     for needed in ("catalog/sources.yaml", "tests/office.py", "Makefile", "LICENSE", "requirements-ci.txt"):
         assert needed in names
 

@@ -457,21 +457,13 @@ async def test_the_catalog_is_browsed_with_words_and_comparisons(app_of: Any, pl
 
 
 async def test_reports_are_written_with_progress(app_of: Any, plan_file: Path, monkeypatch: Any) -> None:
+    from planner.present import outputs
     from planner.present.view.build import view
-    from planner.tui import app as program
-    from planner.tui.exporting import export
 
-    def make() -> Any:
-        return {
-            "html": lambda evaluation: view(evaluation).finding.encode(),
-            "xlsx": lambda evaluation: b"book",
-            "json": lambda evaluation: b"{}",
-        }
+    def page(evaluation: Any) -> bytes:
+        return view(evaluation).finding.encode()
 
-    def written(*given: Any, **more: Any) -> Any:
-        return export(*given, **more, make=make)
-
-    monkeypatch.setattr(program, "export", written)
+    monkeypatch.setattr(outputs, "WRITERS", {**outputs.WRITERS, "html": page, "json": lambda _: b"{}"})
     app = app_of(plan_file)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
