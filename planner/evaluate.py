@@ -24,6 +24,7 @@ from planner.power.facility import facility, loss_lines
 from planner.power.it_load import Load, it_load
 from planner.scenario.load import Loaded
 from planner.scenario.parts import Parts, resolve
+from planner.scenario.shares import enter_shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ def evaluate(loaded: Loaded, catalog: Catalog, *, draws: Mapping[str, Floats] | 
 def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Built:
     cluster = draw_cluster(parts)
     enter_design(ledger, cluster)
+    enter_shares(ledger, parts)
     inventory = take_inventory(ledger, cluster)
     bom = bill_of_materials(ledger, inventory.demands)
     performance = predict(ledger, cluster)

@@ -48,6 +48,7 @@ class Demand:
         slug: Middle of its ledger keys, ``bom.<slug>.count``.
         unit: ``1`` for pieces, ``m`` for fibre.
         price_field: Figure of the catalog item that is the price.
+        instead_of: Included part that it replaces, whose price is taken off.
     """
 
     slug: str
@@ -59,6 +60,7 @@ class Demand:
     price_field: str = "price_usd"
     unit: str = "1"
     where: str = ""
+    instead_of: Entry[Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def bill_of_materials(ledger: Ledger, demands: Iterable[Demand]) -> tuple[BomRow
         )
         for demand in wanted
         if getattr(demand.entry.item, demand.price_field) is None
+        or (demand.instead_of is not None and getattr(demand.instead_of.item, demand.price_field) is None)
     ]
     if problems:
         raise DesignError(problems)
@@ -99,6 +102,10 @@ def _row(ledger: Ledger, demand: Demand) -> BomRow:
         round_up(bought) if demand.unit == "1" else bought,
     )  # fmt: skip
     price = price_line(ledger, demand.entry, demand.price_field)
+    if demand.instead_of is not None:
+        old = price_line(ledger, demand.instead_of, demand.price_field)
+        name = f"{demand.entry.item.name} instead of {demand.instead_of.item.name}"
+        price = ledger.derive(f"price.{demand.slug}.more_usd", f"Price of {name}", "USD", price - old)
     cost = ledger.derive(f"capex.{demand.slug}_usd", demand.name, "USD", count * price, sign=Sign.COST)
     return BomRow(demand, count, price, cost)
 

@@ -18,7 +18,10 @@ from planner.design.fabric import design_fabric
 from planner.design.frontend import design_out_of_band, design_paired
 from planner.design.racks import design_racks
 from planner.ledger import Ledger, Line
-from planner.scenario.givens import assume, wish_line
+from planner.ledger.nodes import added
+from planner.scenario.givens import assume, figure_line, wish_line
+from planner.scenario.parts import GroupParts
+from planner.scenario.schema import WorkloadKind
 
 
 class State(StrEnum):
@@ -145,7 +148,7 @@ def _servers(ledger: Ledger, cluster: Cluster, network_spare: Line) -> Found:
     entries = {group.server.item.id: group for group in parts.groups}
     for server_id, number in by_server.items():
         group = entries[server_id]
-        server, nic = group.server, group.nic
+        server = group.server
         count = ledger.compute(
             f"bom.{server_id}.designed", f"{server.item.name}, in service", "1", number,
             function=take_inventory, inputs=["cluster.gpus"],
@@ -153,52 +156,64 @@ def _servers(ledger: Ledger, cluster: Cluster, network_spare: Line) -> Found:
         )  # fmt: skip
         demands.append(Demand(server_id, server.item.name, server, AssetClass.SERVERS, count, spare))
         consumers.append(_server_power(ledger, cluster, server_id, count))
-        slots = [(nic.item.id, server.item.compute_nics.count, _nic_apart(cluster, group))]
-        front = server.item.frontend_nics
-        if front is not None:
-            slots.append((front.nic, front.count, not front.included))
-        for nic_id, each, apart in slots:
-            if not apart:
-                continue
-            entry = parts.catalog.entry(Nic, nic_id)
-            cards = ledger.compute(
-                f"bom.{nic_id}.{server_id}.designed", f"{entry.item.name}, in {server.item.name}", "1",
-                number * each, function=take_inventory, inputs=[count], note=f"{each} in each server",
-            )  # fmt: skip
-            if entry.item.price_usd is not None:
-                demands.append(
-                    Demand(
-                        f"{nic_id}.{server_id}", entry.item.name, entry, AssetClass.NICS, cards, network_spare
-                    )
-                )
-            if entry.item.power_w is not None:
-                consumers.append(_steady(ledger, f"{nic_id}.{server_id}", entry, "network", cards, "power_w"))
+        bought, drawing = _adapters(ledger, cluster, group, count, network_spare)
+        demands += bought
+        consumers += drawing
     return demands, consumers
 
 
-def _nic_apart(cluster: Cluster, group: Any) -> bool:
-    """Whether the compute NICs come on top of the server's price."""
-    wished = cluster.parts.loaded.scenario.network.nic
-    slot = group.server.item.compute_nics
-    return not slot.included or (wished is not None and wished != slot.nic)
+def _adapters(ledger: Ledger, cluster: Cluster, group: GroupParts, servers: Line, spare: Line) -> Found:
+    """Adapters that the server's price leaves out, and those that replace included ones.
+
+    A server's draw is measured or rated for the whole box with its cards, so only the difference
+    that a replacement makes is added.
+    """
+    server, slot = group.server.item, group.server.item.compute_nics
+    demands: list[Demand] = []
+    consumers: list[Consumer] = []
+    slots = [] if server.frontend_nics is None else [(server.frontend_nics, server.frontend_nics.nic)]
+    for one, nic_id in [(slot, group.nic.item.id), *slots]:
+        replaced = nic_id != one.nic
+        if one.included and not replaced:
+            continue
+        entry = cluster.parts.catalog.entry(Nic, nic_id)
+        cards = ledger.compute(
+            f"bom.{nic_id}.{server.id}.designed", f"{entry.item.name}, in {server.name}", "1",
+            ledger.value(servers) * one.count, function=take_inventory, inputs=[servers],
+            note=f"{one.count} in each server",
+        )  # fmt: skip
+        slug = f"{nic_id}.{server.id}"
+        before = cluster.parts.catalog.entry(Nic, one.nic) if replaced and one.included else None
+        demands.append(Demand(slug, entry.item.name, entry, AssetClass.NICS, cards, spare, instead_of=before))
+        if before is not None and entry.item.power_w is not None and before.item.power_w is not None:
+            watts = ledger.derive(
+                f"watts.{slug}.more_w", f"Draw of {entry.item.name} beyond {before.item.name}", "W",
+                _nic_watts(ledger, entry) - _nic_watts(ledger, before),
+            )  # fmt: skip
+            states = dict.fromkeys(State, watts)
+            consumers.append(
+                Consumer(slug, f"{entry.item.name}, beyond {before.item.name}", "network", cards, states)
+            )
+    return demands, consumers
+
+
+def _nic_watts(ledger: Ledger, entry: Entry[Nic]) -> Line:
+    return figure_line(
+        ledger, f"watts.{entry.item.id}.typical_w", f"Draw of {entry.item.name}", "W", entry, "power_w"
+    )
 
 
 def _server_power(ledger: Ledger, cluster: Cluster, server_id: str, count: Line) -> Consumer:
+    """Draw of a server by state; working draw follows the workloads' shares of the scheduled time."""
     parts = cluster.parts
     entry = next(group.server for group in parts.groups if group.server.item.id == server_id)
     item = entry.item
-    typical = item.power_typical_w
-    top = typical.high if typical.high is not None else item.power_max_w.value
-    watts = {
-        State.IDLE: _watts(ledger, server_id, State.IDLE, item.name, entry, "power_idle_w", item.power_idle_w),
-        State.TYPICAL: _watts(ledger, server_id, State.TYPICAL, item.name, entry, "power_typical_w", typical),
-        State.PEAK: ledger.given(
-            f"watts.{server_id}.peak_w", f"Highest sustained draw of {item.name}", "W", top,
-            entry.source("power_typical_w"),
-        ),
-    }  # fmt: skip
-    serving = all(workload.kind == "serving" for workload in parts.loaded.scenario.workloads)
-    if serving:
+    training = _watts(
+        ledger, server_id, State.TYPICAL, item.name, entry, "power_typical_w", item.power_typical_w
+    )
+    kinds = {workload.kind for workload in parts.loaded.scenario.workloads}
+    typical = training
+    if WorkloadKind.SERVING in kinds:
         share = assume(
             ledger, parts.catalog, "facility", "serving_power_share_of_maximum_fraction",
             "Draw while serving, share of the maximum", "fraction",
@@ -207,10 +222,55 @@ def _server_power(ledger: Ledger, cluster: Cluster, server_id: str, count: Line)
             f"watts.{server_id}.max_w", f"Nameplate of {item.name}", "W", item.power_max_w.value,
             entry.source("power_max_w"),
         )  # fmt: skip
-        watts[State.TYPICAL] = ledger.derive(
+        typical = ledger.derive(
             f"watts.{server_id}.serving_w", f"Draw of {item.name} while serving", "W", most * share
         )
+        if WorkloadKind.TRAINING in kinds:
+            typical = _mixed_watts(ledger, cluster, server_id, item.name, training, typical)
+    watts = {
+        State.IDLE: _watts(
+            ledger, server_id, State.IDLE, item.name, entry, "power_idle_w", item.power_idle_w
+        ),
+        State.TYPICAL: typical,
+        State.PEAK: _peak_watts(ledger, entry, training),
+    }
     return Consumer(server_id, item.name, "servers", count, watts)
+
+
+def _mixed_watts(
+    ledger: Ledger, cluster: Cluster, server_id: str, name: str, training: Line, serving: Line
+) -> Line:
+    shares: dict[WorkloadKind, list[Line]] = defaultdict(list)
+    for workload in cluster.parts.loaded.scenario.workloads:
+        shares[workload.kind].append(ledger[f"workload.{workload.id}.scheduled_fraction"])
+    of_training, of_serving = added(shares[WorkloadKind.TRAINING]), added(shares[WorkloadKind.SERVING])
+    return ledger.derive(
+        f"watts.{server_id}.mixed_w", f"Draw of {name} over all workloads", "W",
+        (training * of_training + serving * of_serving) / ledger["workload.scheduled_fraction"],
+    )  # fmt: skip
+
+
+def _peak_watts(ledger: Ledger, entry: Entry[Any], typical: Line) -> Line:
+    """Highest sustained draw: as much above the typical one as its source's range goes, else the nameplate."""
+    figure: Figure = getattr(entry.item, typical_field(entry))
+    field = typical_field(entry)
+    top = figure.high
+    if top is None:
+        most: Figure | None = getattr(entry.item, "power_max_w", None)
+        top, field = (figure.value, field) if most is None else (most.value, "power_max_w")
+    ratio = ledger.given(
+        f"watts.{entry.item.id}.peak_ratio", f"Highest over typical draw of {entry.item.name}", "1",
+        top / figure.value, entry.source(field),
+    )  # fmt: skip
+    return ledger.derive(
+        f"watts.{entry.item.id}.peak_w", f"Highest draw of {entry.item.name}", "W", typical * ratio
+    )
+
+
+def typical_field(entry: Entry[Any]) -> str:
+    """Name of the figure that holds an item's typical draw."""
+    names = ("power_typical_w", "power_w", "power_per_end_w")
+    return next(name for name in names if getattr(entry.item, name, None) is not None)
 
 
 def _watts(
@@ -222,25 +282,21 @@ def _watts(
     )  # fmt: skip
 
 
-def _steady(ledger: Ledger, slug: str, entry: Entry[Any], category: str, count: Line, field: str) -> Consumer:
+def _steady(ledger: Ledger, slug: str, entry: Entry[Any], category: str, count: Line) -> Consumer:
     """A part that draws much the same in every state; the range's top is its peak."""
-    figure: Figure = getattr(entry.item, field)
     key = f"watts.{entry.item.id}.typical_w"
-    line = (
-        ledger[key]
-        if key in ledger
-        else _watts(ledger, entry.item.id, State.TYPICAL, entry.item.name, entry, field, figure)
-    )
+    field = typical_field(entry)
+    if key in ledger:
+        line = ledger[key]
+    else:
+        line = _watts(
+            ledger, entry.item.id, State.TYPICAL, entry.item.name, entry, field, getattr(entry.item, field)
+        )
+    figure: Figure = getattr(entry.item, field)
     peak_key = f"watts.{entry.item.id}.peak_w"
     peak = line
-    if figure.high is not None:
-        peak = (
-            ledger[peak_key]
-            if peak_key in ledger
-            else ledger.given(
-                peak_key, f"Highest draw of {entry.item.name}", "W", figure.high, entry.source(field)
-            )
-        )
+    if figure.high is not None and figure.high > figure.value > 0:
+        peak = ledger[peak_key] if peak_key in ledger else _peak_watts(ledger, entry, line)
     watts = {State.IDLE: line, State.TYPICAL: line, State.PEAK: peak}
     return Consumer(slug, entry.item.name, category, count, watts)
 
@@ -270,7 +326,7 @@ def _switches(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
         name = f"{entry.item.name}, {tier}"
         demands.append(Demand(slug, name, entry, AssetClass.SWITCHES, count, spare, where=tier))
         if entry.item.power_typical_w is not None:
-            consumers.append(_steady(ledger, slug, entry, "network", count, "power_typical_w"))
+            consumers.append(_steady(ledger, slug, entry, "network", count))
     return demands, consumers
 
 
@@ -289,7 +345,7 @@ def _modules(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
         entry = entries[item_id]
         count = _cabled(ledger, item_id, entry.item.name, "1", number)
         demands.append(Demand(item_id, entry.item.name, entry, AssetClass.OPTICS, count, spare))
-        consumers.append(_steady(ledger, item_id, entry, "optics", count, "power_w"))
+        consumers.append(_steady(ledger, item_id, entry, "optics", count))
     return demands, consumers
 
 
@@ -313,6 +369,8 @@ def _cables(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
     if cluster.inband is not None and cluster.inband.cables:
         entries["aoc-200g-100m"] = catalog.entry(Cable, "aoc-200g-100m")
         pieces["aoc-200g-100m"] += cluster.inband.cables
+    if cluster.oob is not None and cluster.inband is not None and cluster.oob.uplinks:
+        pieces["aoc-200g-100m"] += cluster.oob.uplinks
     if cluster.oob is not None and cluster.oob.cables:
         entries["cat6-1g"] = catalog.entry(Cable, "cat6-1g")
         pieces["cat6-1g"] += cluster.oob.cables
@@ -324,7 +382,7 @@ def _cables(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
         demands.append(Demand(item_id, entry.item.name, entry, AssetClass.CABLES, count, spare))
         if entry.item.power_per_end_w is not None and entry.item.power_per_end_w.value > 0:
             ends = ledger.derive(f"bom.{item_id}.ends", f"Ends of {entry.item.name}", "1", count * 2)
-            consumers.append(_steady(ledger, item_id, entry, "optics", ends, "power_per_end_w"))
+            consumers.append(_steady(ledger, item_id, entry, "optics", ends))
         if metres[item_id] and entry.item.price_usd_per_m is not None:
             length = _cabled(ledger, f"{item_id}.metres", f"{entry.item.name}, length", "m", metres[item_id])
             demands.append(
@@ -347,7 +405,7 @@ def _storage(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
         wish.count, "network", "storage", "count",
     )  # fmt: skip
     demand = Demand(entry.item.id, entry.item.name, entry, AssetClass.STORAGE, count, None)
-    return [demand], [_steady(ledger, entry.item.id, entry, "storage", count, "power_w")]
+    return [demand], [_steady(ledger, entry.item.id, entry, "storage", count)]
 
 
 def shares(values: Iterable[float]) -> tuple[float, ...]:

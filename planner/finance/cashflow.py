@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 from planner.finance.capex import Capex
 from planner.finance.opex import Opex
-from planner.finance.timeline import Timeline
+from planner.finance.timeline import PhaseDates, Timeline
 from planner.ledger import Axis, Ledger, Line, Sign
 from planner.ledger.nodes import Const, Expr, added, cumsum, flag, irr, npv, prev, sum_months
 from planner.scenario.givens import assume, wish_line
 from planner.scenario.parts import Parts
+from planner.sourced import Basis, Source
 from planner.units import MONTHS_PER_YEAR
+
+OLDEST_RESALE_YEARS = 5
+"""Age up to which the catalog has resale figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +65,43 @@ def cash_flow(ledger: Ledger, parts: Parts, bought: Capex, running: Opex, time: 
 
 
 def _residual(ledger: Ledger, parts: Parts, bought: Capex, time: Timeline) -> Line:
-    wish = parts.loaded.scenario.money.depreciation.residual_fraction
-    label = "Resale value at the end, share of the servers' price"
-    fraction = (
-        assume(ledger, parts.catalog, "finance", f"residual_fraction_year{_age_years(parts)}", label, "fraction")
-        if wish is None
-        else wish_line(
-            ledger, parts.loaded, "money.depreciation.residual_fraction", label, "fraction", wish,
-            "money", "depreciation", "residual_fraction",
-        )
-    )  # fmt: skip
+    """What servers and an owned building are still worth at the end.
+
+    Servers are sold at the share of their price that their age leaves, phase by phase; a building
+    stands in at its book value.
+    """
     last = flag(time.month, "=", ledger.months - 1)
-    return ledger.derive(
-        "cash.residual_usd", "Resale of servers", "USD", ledger["capex.servers_usd"] * fraction * last,
-        sign=Sign.CASH,
-    )  # fmt: skip
+    servers = added(
+        phase.server_share * _resale(ledger, parts, dates)
+        for phase, dates in zip(time.phases, time.dates, strict=True)
+    )
+    value: Expr = ledger["capex.servers_usd"] * servers * last
+    if bought.facility is not None:
+        left = bought.facility - cumsum("book.depreciation_facility_usd")
+        value = value + left * last
+    return ledger.derive("cash.residual_usd", "Residual value", "USD", value, sign=Sign.CASH)
 
 
-def _age_years(parts: Parts) -> int:
-    """Whole years of service at the horizon, within the ages that resale values are known for."""
-    return min(5, max(1, round(parts.loaded.scenario.money.horizon_months / MONTHS_PER_YEAR)))
+def _resale(ledger: Ledger, parts: Parts, phase: PhaseDates) -> Line:
+    """Share of a server's price that a sale at the end brings: as wished, else by its age."""
+    wish = parts.loaded.scenario.money.depreciation.residual_fraction
+    if wish is not None:
+        key = "money.depreciation.residual_fraction"
+        return ledger[key] if key in ledger else wish_line(
+            ledger, parts.loaded, key, "Resale value at the end, share of the servers' price", "fraction", wish,
+            "money", "depreciation", "residual_fraction",
+        )  # fmt: skip
+    age = round((ledger.months - 1 - phase.service_month) / MONTHS_PER_YEAR)
+    if age > OLDEST_RESALE_YEARS:
+        key = "finance.residual_beyond_fraction"
+        return ledger[key] if key in ledger else ledger.given(
+            key, f"Resale value after more than {OLDEST_RESALE_YEARS} years", "fraction", 0.0,
+            Source("planner", "planner-defaults", Basis.ESTIMATE, verified=False,
+                   note=f"no resale figures beyond {OLDEST_RESALE_YEARS} years are known: taken as nothing"),
+        )  # fmt: skip
+    year = max(1, age)
+    label = f"Resale value after {year} years, share of the servers' price"
+    return assume(ledger, parts.catalog, "finance", f"residual_fraction_year{year}", label, "fraction")
 
 
 def _monthly_rate(ledger: Ledger, parts: Parts) -> Line:
@@ -105,7 +126,7 @@ def _present_values(ledger: Ledger, bought: Capex, running: Opex, flow: CashFlow
     for key, label, lines in (
         ("capex", "Purchase", bought.payments),
         ("opex", "Running costs", (running.total,)),
-        ("residual", "Resale of servers", (flow.residual,)),
+        ("residual", "Residual value", (flow.residual,)),
     ):
         series: Line = lines[0]
         if len(lines) > 1:

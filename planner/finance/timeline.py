@@ -39,7 +39,7 @@ class Timeline:
 
     Attributes:
         month: 0, 1, 2 ... to the horizon.
-        phases: Purchases in order.
+        phases: Purchases in order; dates are their months.
         share: Share of all GPUs in service in a month.
         hours: GPU-hours installed in a month.
         first_month: First month of operation.
@@ -47,6 +47,7 @@ class Timeline:
 
     month: Line
     phases: tuple[PhaseLines, ...]
+    dates: tuple[PhaseDates, ...]
     share: Line
     hours: Line
     first_month: int
@@ -114,7 +115,7 @@ def timeline(
     )  # fmt: skip
     hours = ledger.derive("timing.gpu_hours", "GPU-hours installed", "GPU-h", gpus * per_month)
     first = min(phase.service_month for phase in phases) + 1
-    return Timeline(month, tuple(lines), share, hours, first)
+    return Timeline(month, tuple(lines), phases, share, hours, first)
 
 
 def _phase(

@@ -23,7 +23,10 @@ def hours(ledger: Ledger, parts: Parts, time: Timeline) -> None:
         "timing.gpu_hours_available", "GPU-hours available", "GPU-h",
         time.hours * ledger["performance.availability_fraction"],
     )  # fmt: skip
-    sold = ledger.derive("timing.gpu_hours_sold", "GPU-hours scheduled", "GPU-h", available * used)
+    given_out = ledger["workload.scheduled_fraction"]
+    sold = ledger.derive(
+        "timing.gpu_hours_sold", "GPU-hours scheduled", "GPU-h", available * used * given_out
+    )
     ledger.derive(
         "timing.gpu_hours_goodput",
         "GPU-hours of useful work",
@@ -32,7 +35,7 @@ def hours(ledger: Ledger, parts: Parts, time: Timeline) -> None:
     )
     ledger.derive(
         "outcome.idle_fraction", "Paid GPU-hours nothing runs on", "fraction",
-        1 - used * ledger["performance.availability_fraction"],
+        1 - used * given_out * ledger["performance.availability_fraction"],
     )  # fmt: skip
 
 
@@ -70,7 +73,7 @@ def unit_costs(ledger: Ledger, parts: Parts, time: Timeline, flow: CashFlow) -> 
     if training is not None:
         ledger.derive(
             "unit.usd_per_training_run", "Cost of the training run", "USD",
-            ledger["performance.training.gpu_hours"] * ledger["unit.usd_per_gpu_hour_available"], sign=Sign.COST,
+            ledger["performance.training.gpu_hours"] * scheduled, sign=Sign.COST,
         )  # fmt: skip
     _rent(ledger, parts, flow)
 
@@ -79,7 +82,7 @@ def _waiting(ledger: Ledger, time: Timeline, scheduled: Line) -> None:
     year = ledger.derive(
         "outcome.scheduled_gpu_hours_per_year", "GPU-hours scheduled in a full year", "GPU-h/year",
         ledger["cluster.gpus"] * DAYS_PER_YEAR * HOURS_PER_DAY * ledger["money.utilisation_fraction"]
-        * ledger["performance.availability_fraction"],
+        * ledger["performance.availability_fraction"] * ledger["workload.scheduled_fraction"],
     )  # fmt: skip
     ledger.derive(
         "outcome.waiting_usd_per_year", "Cost of waiting", "USD/year",
@@ -103,6 +106,8 @@ def _rent(ledger: Ledger, parts: Parts, flow: CashFlow) -> None:
     ledger.derive(
         "rent.saved_by_owning_usd", "Saved by owning, present value", "USD", rent - ledger["tco.npv_usd"]
     )
+    if committed:
+        return  # a committed term is paid whether it is used or not: no utilisation breaks even
     ledger.derive(
         "rent.break_even_utilisation_fraction", "Utilisation at which owning costs as much as rent on demand",
         "fraction", ledger["tco.npv_usd"] / (price * ledger["unit.pv_gpu_hours_available"]),

@@ -163,6 +163,7 @@ def _links(assumed: Assumed, cluster: Cluster, inside: Link) -> Links:
     leaf_nodes = one * max(1, fabric.nodes_per_leaf_group)
     nodes = one * cluster.nodes
     host = _host_bytes_per_s(assumed, cluster)
+    reference = assumed("spine_efficiency_fraction_adaptive_infiniband")
     spine_free = fabric.topology in (Topology.RAIL_ONLY, Topology.SINGLE_SWITCH)
 
     def outside(crossing: Floats) -> Link:
@@ -171,7 +172,7 @@ def _links(assumed: Assumed, cluster: Cluster, inside: Link) -> Links:
                 nic_bytes_per_s=per_gpu,
                 host_bytes_per_s=host,
                 nic_efficiency_fraction=assumed("nic_efficiency_fraction"),
-                spine_efficiency_fraction=assumed.use(efficiency),
+                spine_efficiency_fraction=assumed.use(efficiency) / reference,
                 oversubscription=oversubscription,
                 crossing_fraction=np.zeros(1) if spine_free else crossing,
             ),

@@ -62,7 +62,8 @@ def scale_out_bytes_per_s(
         nic_bytes_per_s: Line rate of the accelerator's NIC share.
         host_bytes_per_s: Ceiling between accelerator and NIC (PCIe).
         nic_efficiency_fraction: Share of the NIC's rate that collectives sustain.
-        spine_efficiency_fraction: Share of the uplinks' rate left after load-balancing losses.
+        spine_efficiency_fraction: Share of the uplinks' rate left after load-balancing losses, against the
+            fabric on which the NIC's efficiency was found.
         oversubscription: Downlink over uplink capacity of a leaf, 1 when non-blocking.
         crossing_fraction: Share of the traffic that crosses the spine.
 
@@ -75,9 +76,11 @@ def scale_out_bytes_per_s(
     >>> scale_out_bytes_per_s(nic_bytes_per_s=np.array([50e9]), host_bytes_per_s=np.array([64e9]),
     ...     nic_efficiency_fraction=np.array([0.9]), spine_efficiency_fraction=np.array([0.8]),
     ...     oversubscription=np.array([2.0]), crossing_fraction=np.array([1.0]))
-    array([2.e+10])
+    array([1.8e+10])
     """
     endpoint = np.minimum(nic_bytes_per_s * nic_efficiency_fraction, host_bytes_per_s)
-    crossing = np.maximum(crossing_fraction * oversubscription, 1e-12)
-    spine = nic_bytes_per_s * spine_efficiency_fraction / crossing
-    return np.minimum(endpoint, spine)
+    # A collective runs at its slowest edge: one that crosses gets the balanced share of the uplinks, and
+    # less where the leaf's flows that cross at once are more than its uplinks.
+    crowding = np.maximum(crossing_fraction * oversubscription, 1.0)
+    crossing = endpoint * spine_efficiency_fraction / crowding
+    return np.where(crossing_fraction > 0.0, np.minimum(crossing, endpoint), endpoint)

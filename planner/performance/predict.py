@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from planner.design.cluster import Cluster
 from planner.ledger import Ledger, Line
-from planner.ledger.nodes import added
+from planner.ledger.nodes import Const, Expr, added
 from planner.performance.assumed import Assumed
 from planner.performance.models import parameters
 from planner.performance.reliability import (
@@ -59,6 +60,7 @@ def predict(ledger: Ledger, cluster: Cluster) -> Performance:
             _mirror(ledger, key, f"workload.{workload.id}", before)
     _availability(ledger, cluster)
     for one in trained:
+        _job_availability(ledger, cluster, one)
         _training_goodput(ledger, cluster, one)
     for other in served:
         _serving_goodput(ledger, cluster, other)
@@ -87,28 +89,42 @@ def _rates(assumed: Assumed) -> dict[str, Line]:
 
 
 def _availability(ledger: Ledger, cluster: Cluster) -> None:
-    assumed = Assumed(ledger, cluster.parts.catalog)
+    """Mean share of GPU-hours that work, spare servers standing in for those under repair."""
+    assumed, parts = Assumed(ledger, cluster.parts.catalog), cluster.parts
     rates = _rates(assumed)
-    repair = assume(
-        ledger, cluster.parts.catalog, "performance", "node_repair_hours", "Repair of a node", "h"
-    )
-    per_node = cluster.parts.gpus / cluster.nodes
+    repair = assume(ledger, parts.catalog, "performance", "node_repair_hours", "Repair of a node", "h")
+    per_node = parts.gpus / cluster.nodes
     hourly = assumed.use(rates["gpu"]) * per_node + assumed.use(rates["node"])
     down = down_fraction(
         failures_per_s=hourly / SECONDS_PER_HOUR, repair_s=assumed.use(repair) * SECONDS_PER_HOUR
     )
     nodes = np.array([float(cluster.nodes)])
     planned = wish_line(
-        ledger, cluster.parts.loaded, "performance.spare_fraction", "Spare servers availability is computed with",
-        "fraction", cluster.parts.loaded.scenario.cluster.spare_fraction, "cluster", "spare_fraction",
+        ledger, parts.loaded, "performance.spare_fraction", "Spare servers availability is computed with",
+        "fraction", parts.loaded.scenario.cluster.spare_fraction, "cluster", "spare_fraction",
     )  # fmt: skip
-    spare = assumed.use(planned) * nodes
+    servers = sum(group.servers for group in parts.groups)
+    # whole servers are kept, each of as many nodes as it has trays
+    spare = np.ceil(np.round(assumed.use(planned) * servers, 6)) * (cluster.nodes / servers)
     spares = availability_with_spares(wanted_nodes=nodes, spare_nodes=spare, down_fraction=down)
     ledger.compute(
         "performance.availability_fraction", "Share of GPU-hours available", "fraction",
         spares.available_fraction, function=availability_with_spares,
         inputs=[*assumed.lines, ledger["cluster.gpus"]],
         note="nodes under repair, less those that spares replace",
+    )  # fmt: skip
+
+
+def _job_availability(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
+    """A missing node stops the whole model replica it belongs to; the other replicas go on."""
+    plan, mean = found.plan, ledger.value("performance.availability_fraction")
+    per_node = cluster.parts.gpus / cluster.nodes
+    replica = plan.tensor_ranks * plan.pipeline_ranks * plan.context_ranks / per_node
+    ledger.compute(
+        f"{found.key}.availability_fraction", "Share of the job's GPUs at work", "fraction",
+        np.maximum(1.0 - (1.0 - mean) * np.maximum(replica, 1.0), 0.0), function=_job_availability,
+        inputs=["performance.availability_fraction", f"{found.key}.plan.tensor", f"{found.key}.plan.pipeline"],
+        note="nodes short of spares take their model replica with them",
     )  # fmt: skip
 
 
@@ -200,21 +216,19 @@ def _training_days(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
             f"{key}.tokens", label, "Mtokens", MEGA,
             parts.loaded.source("workloads", index, "tokens_trillion", note="10^12 where nothing is stated"),
         )  # fmt: skip
-    share = ledger.given(
-        f"{key}.share_fraction", "Share of the scheduled time", "fraction", workload.share_fraction,
-        parts.loaded.source("workloads", index, "share_fraction"),
-    )  # fmt: skip
+    share = ledger[f"workload.{workload.id}.scheduled_fraction"]
+    working = ledger[f"{key}.availability_fraction"]
     per_day = ledger.derive(
         f"{key}.mtokens_per_day", "Tokens learnt in a day", "Mtokens/day",
         ledger[f"{key}.tokens_per_s"] * ledger[f"{key}.goodput_fraction"] * SECONDS_PER_DAY / MEGA,
     )  # fmt: skip
     days = ledger.derive(
-        f"{key}.days_to_train", "Training time", "days",
-        tokens / (per_day * share * ledger["performance.availability_fraction"]),
+        f"{key}.days_to_train", "Training time", "days", tokens / (per_day * share * working),
+        note="while the job is scheduled: hours that nothing runs on lie between jobs, not in them",
     )  # fmt: skip
     ledger.derive(
-        f"{key}.gpu_hours", "GPU-hours of the training run", "GPU-h",
-        days * share * ledger["cluster.gpus"] * (SECONDS_PER_DAY / SECONDS_PER_HOUR),
+        f"{key}.gpu_hours", "GPU-hours the training run uses", "GPU-h",
+        days * share * working * ledger["cluster.gpus"] * (SECONDS_PER_DAY / SECONDS_PER_HOUR),
     )  # fmt: skip
 
 
@@ -238,70 +252,91 @@ def _serving_goodput(ledger: Ledger, cluster: Cluster, found: Served) -> None:
     )  # fmt: skip
 
 
+PARTS_OF_TIME = {
+    "computing": "Computing",
+    "recompute": "Recompute",
+    "exposed_communication": "Exposed communication",
+    "bubble": "Pipeline bubble",
+    "stragglers": "Stragglers, host",
+    "checkpoints": "Checkpoints",
+    "failures": "Failures, restart",
+}
+"""Where a scheduled GPU-hour goes; all but the first two are waiting."""
+WAITING = tuple(PARTS_OF_TIME)[2:]
+
+
 def _outcomes(ledger: Ledger, trained: list[Trained], served: list[Served]) -> None:
-    """The first training workload speaks for the GPUs, else the first serving one."""
-    available = ledger["performance.availability_fraction"]
-    if trained:
-        key = trained[0].key
-        useful = ledger.derive(
-            "performance.goodput_fraction", "Goodput", "fraction", ledger[f"{key}.goodput_fraction"]
-        )
-        _training_parts(ledger, key)
-        waiting = added(
-            ledger[f"outcome.parts.{name}_fraction"]
-            for name in ("exposed_communication", "bubble", "stragglers", "checkpoints", "failures")
-        )
-        ledger.derive("outcome.waiting_fraction", "Scheduled GPU time spent waiting", "fraction", waiting)
-    else:
-        key = served[0].key
-        useful = ledger.derive(
-            "performance.goodput_fraction", "Goodput", "fraction", ledger[f"{key}.goodput_fraction"]
-        )
-        talking = ledger[f"{key}.communication_fraction"]
-        for name, label, share in (
-            ("computing", "Computing", useful * (1 - talking)),
-            ("exposed_communication", "Exposed communication", useful * talking),
-            ("failures", "Failures, restart", 1 - useful),
-        ):
+    """Outcomes of the scheduled GPU-hours: every workload counts by its share of them."""
+    found: list[Trained | Served] = [*trained, *served]
+    shares = [ledger[f"workload.{one.workload.id}.scheduled_fraction"] for one in found]
+    total = ledger["workload.scheduled_fraction"]
+    parts = [_training_parts(ledger, one.key) for one in trained]
+    parts += [_serving_parts(ledger, one.key) for one in served]
+    keys = [one.key for one in found]
+    working = [
+        *(ledger[f"{one.key}.availability_fraction"] for one in trained),
+        *(ledger["performance.availability_fraction"] for _ in served),
+    ]
+
+    def mean(values: Sequence[Expr]) -> Expr:
+        if len(values) == 1:
+            return values[0]
+        return added(share * value for share, value in zip(shares, values, strict=True)) / total
+
+    for name, label in PARTS_OF_TIME.items():
+        if any(name in part for part in parts):
+            share = mean([part.get(name, Const(0.0)) for part in parts])
             ledger.derive(f"outcome.parts.{name}_fraction", label, "fraction", share)
-        ledger.derive(
-            "outcome.waiting_fraction", "Scheduled GPU time spent waiting", "fraction",
-            ledger["outcome.parts.exposed_communication_fraction"] + ledger["outcome.parts.failures_fraction"],
-        )  # fmt: skip
+    ledger.derive(
+        "performance.goodput_fraction", "Goodput", "fraction",
+        mean([ledger[f"{key}.goodput_fraction"] for key in keys]),
+    )  # fmt: skip
+    ledger.derive(
+        "outcome.waiting_fraction", "Scheduled GPU time spent waiting", "fraction",
+        added(
+            ledger[f"outcome.parts.{name}_fraction"]
+            for name in WAITING
+            if f"outcome.parts.{name}_fraction" in ledger
+        ),
+    )  # fmt: skip
     ledger.derive(
         "outcome.gpu_utilisation_fraction", "GPU utilisation", "fraction",
-        ledger[f"{key}.mfu_fraction"] * useful * available,
+        mean([
+            ledger[f"{key}.mfu_fraction"] * ledger[f"{key}.goodput_fraction"] * available
+            for key, available in zip(keys, working, strict=True)
+        ]),
         note="useful model FLOP over peak FLOP of the scheduled GPU-hours",
     )  # fmt: skip
-    for found in served[:1]:
-        for name, source in (
-            ("serving_output_tokens_per_s", "output_tokens_per_s"),
-            ("ttft_p99_s", "ttft_p99_s"),
-            ("tpot_p99_s", "tpot_p99_s"),
-        ):
-            line = ledger[f"{found.key}.{source}"]
-            ledger.derive(f"outcome.{name}", line.label, line.unit, line)
+    for one in served[:1]:
+        for name in ("output_tokens_per_s", "ttft_p99_s", "tpot_p99_s"):
+            line = ledger[f"{one.key}.{name}"]
+            key = f"outcome.{'serving_' if name == 'output_tokens_per_s' else ''}{name}"
+            ledger.derive(key, line.label, line.unit, line)
 
 
-def _training_parts(ledger: Ledger, key: str) -> None:
-    """Where a scheduled GPU-hour goes; the parts add up to one."""
+def _serving_parts(ledger: Ledger, key: str) -> dict[str, Expr]:
+    useful, talking = ledger[f"{key}.goodput_fraction"], ledger[f"{key}.communication_fraction"]
+    return {
+        "computing": useful * (1 - talking),
+        "exposed_communication": useful * talking,
+        "failures": 1 - useful,
+    }
+
+
+def _training_parts(ledger: Ledger, key: str) -> dict[str, Expr]:
+    """Shares that add up to one."""
     step, useful = ledger[f"{key}.step_s"], ledger[f"{key}.goodput_fraction"]
     groups = {
-        "computing": ("Computing", ["computing_s", "optimiser_s"]),
-        "recompute": ("Recompute", ["recompute_s"]),
-        "exposed_communication": (
-            "Exposed communication", [name for name in PARTS if name.endswith("exposed_s")],
-        ),
-        "bubble": ("Pipeline bubble", ["bubble_s"]),
-        "stragglers": ("Stragglers, host", ["other_s"]),
-    }  # fmt: skip
-    for name, (label, parts) in groups.items():
-        seconds = added(ledger[f"{key}.parts.{part}"] for part in parts)
-        ledger.derive(f"outcome.parts.{name}_fraction", label, "fraction", useful * seconds / step)
-    ledger.derive(
-        "outcome.parts.checkpoints_fraction", "Checkpoints", "fraction", ledger[f"{key}.checkpoint_fraction"]
-    )
-    ledger.derive(
-        "outcome.parts.failures_fraction", "Failures, restart", "fraction",
-        ledger[f"{key}.lost_work_fraction"] + ledger[f"{key}.restart_fraction"],
-    )  # fmt: skip
+        "computing": ["computing_s", "optimiser_s"],
+        "recompute": ["recompute_s"],
+        "exposed_communication": [name for name in PARTS if name.endswith("exposed_s")],
+        "bubble": ["bubble_s"],
+        "stragglers": ["other_s"],
+    }
+    found: dict[str, Expr] = {
+        name: useful * added(ledger[f"{key}.parts.{part}"] for part in parts) / step
+        for name, parts in groups.items()
+    }
+    found["checkpoints"] = ledger[f"{key}.checkpoint_fraction"]
+    found["failures"] = ledger[f"{key}.lost_work_fraction"] + ledger[f"{key}.restart_fraction"]
+    return found

@@ -242,7 +242,7 @@ def _enter(ledger: Ledger, found: Served, inputs: list[Line]) -> None:
         f"{key}.output_tokens_per_s",
         "Output tokens of the cluster",
         "tokens/s",
-        rate * ledger["cluster.gpus"],
+        rate * ledger["cluster.gpus"] * ledger[f"workload.{found.workload.id}.scheduled_fraction"],
     )
     latency = point.latency
     for name, label, value in (

@@ -26,7 +26,7 @@ from planner.catalog.store import RELEASE, Catalog, Entry
 from planner.choices import Topology
 from planner.errors import CatalogError, Place, Problem, ScenarioError
 from planner.scenario.load import Loaded
-from planner.scenario.schema import Group, Tier, Workload
+from planner.scenario.schema import Group, Housing, Tier, Workload, WorkloadKind
 
 T = TypeVar("T", bound=Item)
 
@@ -122,6 +122,7 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
         ScenarioError: Parts that are missing, not orderable or don't belong together, all of them.
     """
     finder, scenario = _Finder(loaded, catalog), loaded.scenario
+    _check_foreign(finder)
     as_of = scenario.as_of or RELEASE
     groups = [
         found
@@ -152,6 +153,12 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
     rental = None
     if scenario.money.rental is not None:
         rental = finder.find(Rental, scenario.money.rental, "money", "rental")
+        owned = {group.server.item.accelerator for group in groups}
+        if rental is not None and owned and rental.item.accelerator not in owned:
+            finder.refuse(
+                f"'{rental.item.id}' rents {rental.item.accelerator}, and the plan owns {', '.join(sorted(owned))}",
+                "money", "rental", remedy="choose an offer of the same accelerator: planner catalog list rentals",
+            )  # fmt: skip
     if finder.problems:
         raise ScenarioError(finder.problems)
     assert site is not None and cooling is not None
@@ -159,6 +166,52 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
         loaded, catalog, tuple(groups), tuple(tiers), inband, oob, behaviour, storage, site, cooling,
         models, rental, as_of,
     )  # fmt: skip
+
+
+FOREIGN = {
+    WorkloadKind.TRAINING: ("input_tokens", "output_tokens", "slo"),
+    WorkloadKind.SERVING: ("tokens_trillion", "sequence_tokens", "batch_sequences", "plan"),
+}
+"""Fields that a workload of this kind has no use for."""
+NEEDS = {
+    "days": WorkloadKind.TRAINING,
+    "ttft_p99_s": WorkloadKind.SERVING,
+    "tpot_p99_s": WorkloadKind.SERVING,
+    "usd_per_mtoken_output": WorkloadKind.SERVING,
+}
+"""Limits that only a workload of this kind can meet or miss."""
+
+
+def _check_foreign(finder: _Finder) -> None:
+    """Refuse what a scenario states and nothing would act on."""
+    scenario = finder.loaded.scenario
+    for index, workload in enumerate(scenario.workloads):
+        for name in FOREIGN[workload.kind]:
+            if finder.loaded.stands(("workloads", index, name)) != "default":
+                finder.refuse(
+                    f"does nothing in a workload of kind {workload.kind.value}", "workloads", index, name,
+                    remedy="remove it",
+                )  # fmt: skip
+    kinds = {workload.kind for workload in scenario.workloads}
+    for name, kind in NEEDS.items():
+        if getattr(scenario.limits, name) is not None and kind not in kinds:
+            finder.refuse(
+                f"limits a workload of kind {kind.value}, and the scenario has none", "limits", name,
+                remedy="remove it, or add such a workload",
+            )  # fmt: skip
+    housing = scenario.site.housing
+    if housing is Housing.OWN and scenario.site.colocation_usd_per_kw_month is not None:
+        finder.refuse(
+            "does nothing where housing is own", "site", "colocation_usd_per_kw_month", remedy="remove it"
+        )
+    if housing is Housing.COLOCATION and scenario.money.depreciation.facility_years is not None:
+        finder.refuse(
+            "does nothing where housing is colocation",
+            "money",
+            "depreciation",
+            "facility_years",
+            remedy="remove it",
+        )
 
 
 def _group(finder: _Finder, group: Group, index: int, as_of: str) -> GroupParts | None:

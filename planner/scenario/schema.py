@@ -74,8 +74,8 @@ class Workload(Strict):
     """training or serving."""
     model: Id
     """Model architecture, an item of the catalog."""
-    share_fraction: Fraction = 1.0
-    """Share of the scheduled GPU-hours this workload gets."""
+    share_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0
+    """Share of the scheduled GPU-hours this workload gets; what is not given out stands idle."""
     precision: Precision = Precision.BF16
     """Arithmetic of the large matrix products: bf16, fp8 or fp4."""
     tokens_trillion: Positive | None = None

@@ -1,8 +1,8 @@
 """P10 and P90 of results, from the ranges of what they rest on.
 
 Every given line with a range is drawn as a two-piece normal around its value; the design, the plan
-and the dates stay as they are. Inputs are drawn independently of each other, so ranges of sums are
-a lower bound where prices move together.
+and the dates stay as they are. Prices of one family of parts (all modules, all switches) move together;
+all other inputs are drawn independently of each other.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def with_ranges(
     inputs = ranged(evaluation)
     if not evaluation.feasible or not inputs:
         return evaluation
-    uniform = _latin_hypercube(draws, len(inputs), seed)
+    columns = _columns(inputs)
+    uniform = _latin_hypercube(draws, max(columns) + 1, seed)[:, columns]
     ledger = evaluation.ledger
     values = {
         line.key: np.concatenate([[ledger.scalar(line)], two_piece_normal(line, ledger.scalar(line), column)])
@@ -91,6 +92,17 @@ def with_ranges(
     return replace(evaluation, ranges=found)
 
 
+def _columns(inputs: list[Line]) -> list[int]:
+    """Column of draws for each input: prices of one family of parts rise and fall together."""
+    known: dict[str, int] = {}
+    found = []
+    for line in inputs:
+        family = line.source.where.rpartition("/")[0] if line.source is not None else ""
+        name = f"price {family}" if line.key.startswith("price.") and family else line.key
+        found.append(known.setdefault(name, len(known)))
+    return found
+
+
 def two_piece_normal(line: Line, value: float, uniform: Floats) -> Floats:
     """Draws whose median is the value, with the line's P10 and P90; never past zero or, for shares, one.
 
@@ -103,7 +115,8 @@ def two_piece_normal(line: Line, value: float, uniform: Floats) -> Floats:
     low = value if line.low is None else line.low
     high = value if line.high is None else line.high
     width = np.where(z < 0, value - low, high - value) / Z90
-    found = np.maximum(value + z * width, min(value, 0.05 * value))
+    least = 1.0 if line.key == "power.pue" else 0.05 * value
+    found = np.maximum(value + z * width, least)
     if line.unit.startswith("fraction") and value <= 1.0:
         found = np.minimum(found, 1.0)
     return np.asarray(found)

@@ -11,6 +11,7 @@ from planner.present import format as fmt
 from planner.present.view.evidence import capex_shares, evidence_line
 from planner.present.view.model import Cell, Column, Figure, Section, Table
 from planner.present.view.reading import Reading, number, share, words
+from planner.units import MONTHS_PER_YEAR
 
 MONTHS = 3
 UNITS = (
@@ -20,14 +21,25 @@ UNITS = (
 UTILISATIONS = tuple(step / 20 for step in range(4, 21))
 NOTES = (
     "All money is nominal and before tax; nothing is financed: purchases are paid from own funds.",
-    "Prices stay as they are on the plan's date; later purchases aren't made cheaper or dearer.",
+    "Prices, energy, rents and wages stay as they are on the plan's date, while the discount rate is nominal: "
+    "later purchases aren't made cheaper, and late running costs are understated by inflation.",
 )
+
+
+def _server_life(reading: Reading) -> str:
+    given = "money.depreciation.server_years"
+    return given if reading.has(given) else "assumption.server_life_years"
 
 
 def money_section(reading: Reading) -> Section:
     """C10 to C13, running and unit costs."""
     figures = [_capex(reading), _ownership(reading), _quarters(reading)]
     notes = [*NOTES]
+    life = reading.value(_server_life(reading))
+    if reading.evaluation.loaded.scenario.money.horizon_months > life * MONTHS_PER_YEAR:
+        notes.append(
+            f"The horizon is longer than the servers' book life of {life:g} years, and no server is replaced."
+        )
     if reading.has("rent.usd_per_gpu_hour"):
         figures.append(_own_or_rent(reading))
     else:

@@ -11,7 +11,7 @@ from planner.evaluate import Evaluation
 from planner.ledger import Kind, Ledger
 from planner.present import format as fmt
 from planner.present.view.model import Better, Headline, Remedy
-from planner.scenario.schema import Limits
+from planner.scenario.schema import Limits, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ OUTCOMES = (
     _Outcome("outcome.serving_output_tokens_per_s", "tok/s", "Serving throughput", Better.HIGHER, 1.0),
     _Outcome(
         "power.facility_w", "MW", "Power at the meter", Better.LOWER, 1e-6,
-        lambda limits: limits.site_mw, 1e6, note="power.facility_peak_w", judged_by="power.facility_peak_w",
+        None, 1e6, note="power.facility_peak_w", judged_by="power.facility_peak_w",
     ),
     _Outcome(
         "capex.total_usd", "CAPEX", "Purchase", Better.LOWER, 1.0, lambda limits: limits.capex_usd
@@ -72,6 +72,8 @@ def headlines(evaluation: Evaluation) -> tuple[Headline, ...]:
 def _headline(evaluation: Evaluation, limits: Limits, outcome: _Outcome) -> Headline:
     ledger = evaluation.ledger
     wished = outcome.limit(limits) if outcome.limit is not None else None
+    if outcome.key == "power.facility_w":
+        wished = power_limit_mw(evaluation.loaded.scenario)
     limit = None if wished is None else wished * outcome.limit_scale
     if not evaluation.feasible or outcome.key not in ledger:
         return Headline(
@@ -87,10 +89,22 @@ def _headline(evaluation: Evaluation, limits: Limits, outcome: _Outcome) -> Head
         outcome.key, outcome.bar, outcome.name, outcome.better, value,
         fmt.percent(value) if outcome.scale == 100.0 else fmt.short(value * outcome.scale),
         fmt.quantity(value, line.unit), limit,
-        fmt.quantity(limit, line.unit) if limit is not None else "",
+        _limit_text(limit, line.unit, outcome),
         None if limit is None else judged <= limit,
         letter=weakest_letter(ledger, outcome.key), note=note, **_spread(evaluation, outcome, line.unit, limit),
     )  # fmt: skip
+
+
+def power_limit_mw(scenario: Scenario) -> float | None:
+    """The lower of what the plan may draw and what the site's utility can deliver."""
+    known = [limit for limit in (scenario.limits.site_mw, scenario.site.limit_mw) if limit is not None]
+    return min(known, default=None)
+
+
+def _limit_text(limit: float | None, unit: str, outcome: _Outcome) -> str:
+    if limit is None:
+        return ""
+    return fmt.quantity(limit, unit) + (" at peak" if outcome.judged_by else "")
 
 
 def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: float | None) -> dict[str, Any]:
@@ -174,12 +188,6 @@ def _margins(evaluation: Evaluation, cells: tuple[Headline, ...]) -> list[tuple[
         found.append(
             (f"time to first token, p99 ({fmt.duration(limits.ttft_p99_s)})",
              1 - ledger.scalar("outcome.ttft_p99_s") / limits.ttft_p99_s)
-        )  # fmt: skip
-    site = evaluation.loaded.scenario.site
-    if site.limit_mw is not None and limits.site_mw is None and "power.facility_peak_w" in ledger:
-        found.append(
-            (f"power of the site ({site.limit_mw:g} MW)",
-             1 - ledger.scalar("power.facility_peak_w") / (site.limit_mw * 1e6))
         )  # fmt: skip
     return [(name, margin) for name, margin in found if math.isfinite(margin)]
 

@@ -20,7 +20,8 @@ STATES = (
 )
 NOTES = (
     "PUE is a yearly average; on the hottest day cooling draws more, so the connection needs room above the peak.",
-    "Typical server draw is that of training work; the peak is the highest sustained draw, not the nameplate.",
+    "Draw under load is that of the workloads by their share of the time; the peak is the highest sustained draw that "
+    "a source gives, and the nameplate where none does.",
 )
 
 

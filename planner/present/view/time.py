@@ -54,6 +54,8 @@ def time_section(reading: Reading) -> Section:
         notes += TRAINING_LIMITS
     if performance.served:
         notes += SERVING_LIMITS
+    if len(reading.built.phases) > 1:
+        notes.append("Times and rates are those of the full cluster, once every phase is in service.")
     absent = [] if performance.trained else ["no training workload: no step and no checkpoints"]
     absent += [] if performance.served else ["no serving workload: no latency and no batch"]
     notes += [f"This plan has {one}." for one in absent]
@@ -131,14 +133,30 @@ def _shares(reading: Reading) -> Figure:
 
 def ladder_factors(reading: Reading) -> list[tuple[str, float, str, str]]:
     """Steps from peak to useful: name, factor, how it was found, key. Their product is UTIL."""
+    found = _own_ladder(reading)
+    performance = reading.built.performance
+    if len(performance.trained) + len(performance.served) > 1:
+        rest = reading.value("outcome.gpu_utilisation_fraction") / prod(factor for _, factor, _, _ in found)
+        found.append(
+            (
+                "Other workloads",
+                rest,
+                "mean over all workloads by their share",
+                "outcome.gpu_utilisation_fraction",
+            )
+        )
+    return found
+
+
+def _own_ladder(reading: Reading) -> list[tuple[str, float, str, str]]:
+    """Steps of the first training workload, or of the first serving one."""
     performance, value = reading.built.performance, reading.value
+    first = (performance.trained or performance.served)[0].key
+    working = f"{first}.availability_fraction" if performance.trained else "performance.availability_fraction"
     end = [
-        ("Failures, checkpoints", value("performance.goodput_fraction"), "goodput", "performance.goodput_fraction"),
-        (
-            "Availability", value("performance.availability_fraction"), "nodes under repair, less spares",
-            "performance.availability_fraction",
-        ),
-    ]  # fmt: skip
+        ("Failures, checkpoints", value(f"{first}.goodput_fraction"), "goodput", f"{first}.goodput_fraction"),
+        ("Availability", value(working), "nodes under repair, less spares", working),
+    ]
     if not performance.trained:
         key = performance.served[0].key
         talking, mfu = value(f"{key}.communication_fraction"), value(f"{key}.mfu_fraction")

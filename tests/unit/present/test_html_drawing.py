@@ -44,7 +44,7 @@ def test_a_partly_filled_unit_has_a_box_of_its_own() -> None:
 
 
 def test_leaves_kept_for_management_have_no_nodes_below_them() -> None:
-    said = texts(topology(figures(evaluated("gb200-nvl72-16"))["C14"], "t"))
+    said = texts(topology(figures(evaluated("gb200-nvl72-16!network.reserved_ports=4"))["C14"], "t"))
     assert said.count("no nodes, reserved ports") == 1
     assert said.count("… 8 …") == 2
 

@@ -24,7 +24,7 @@ async def test_a_plan_is_drawn_and_evaluated(app_of: Any, plan_file: Path) -> No
         await settle(pilot)
         rows = bar(app)
         assert app.stand is Stand.CURRENT
-        assert "45.4" in rows[1] and "47.5M" in rows[1]
+        assert "45.4" in rows[1] and "48.2M" in rows[1]
         assert "mine.yaml" in rows[3] and "*" not in rows[3]
         assert len(rows) == 4 and all(len(row) <= 80 for row in rows)
 
