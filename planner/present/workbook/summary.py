@@ -10,7 +10,7 @@ from typing import Any, Final
 import planner
 from planner.evaluate import Evaluation
 from planner.ledger import Kind, Ledger
-from planner.present.view.outcomes import OUTCOMES, finding, headlines, verdict
+from planner.present.view.outcomes import OUTCOMES, finding, headlines, power_limit_mw, verdict
 from planner.present.workbook.calc import Frame
 from planner.present.workbook.cells import SheetCells, letters, quoted
 from planner.present.workbook.layout import (
@@ -59,8 +59,9 @@ def limits(evaluation: Evaluation) -> dict[str, float]:
             found[outcome.judged_by or outcome.key] = wished * outcome.limit_scale
     if wishes.limits.ttft_p99_s is not None:
         found["outcome.ttft_p99_s"] = wishes.limits.ttft_p99_s
-    if wishes.site.limit_mw is not None and wishes.limits.site_mw is None:
-        found["power.facility_peak_w"] = wishes.site.limit_mw * 1e6
+    power = power_limit_mw(wishes)
+    if power is not None:
+        found["power.facility_peak_w"] = power * 1e6
     return found
 
 

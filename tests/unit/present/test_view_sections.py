@@ -270,7 +270,8 @@ def test_draws_turn_into_odds() -> None:
     assert risk.missing == ""
     assert [one.kind for one in risk.figures] == ["odds", "odds"]
     row = next(row for row in risk.tables[0].rows if row[0].key == "performance.training.days_to_train")
-    assert row[5].value == pytest.approx(100.0)
+    days = evaluation.ranges["performance.training.days_to_train"]
+    assert row[5].value == pytest.approx(100 * days.odds_at_most(60.0))
     points = [point["value"] for point in risk.figures[0].data["points"]]
     assert points == sorted(points)
 

@@ -180,7 +180,7 @@ def test_limits_missed_and_odds_have_marks() -> None:
     missed = answer(Question(1, draft.loaded), lambda: CATALOG)
     assert missed is not None
     lines = [line.text for line in bar_lines(taken(State(draft=draft, asked=1), missed), 80, 24)]
-    assert "!11" in lines[1] and "Misses 1 of 3 limits" in lines[3]
+    assert "!45" in lines[1] and "Misses 1 of 3 limits" in lines[3]
 
 
 def test_a_fault_and_a_withdrawn_question() -> None:
