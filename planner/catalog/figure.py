@@ -10,7 +10,7 @@ from planner.sourced import DATE, Basis
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$", max_length=80)]
 Date = Annotated[str, Field(coerce_numbers_to_str=True), StringConstraints(pattern=f"^{DATE.pattern}$")]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
 
 class Frozen(BaseModel):

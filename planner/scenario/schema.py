@@ -16,10 +16,10 @@ from planner.choices import Precision, Recompute, Sharding, Topology
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?$")]
-Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1, le=10_000_000)]
+Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+Count = Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
 
 
 class Strict(BaseModel):
@@ -74,7 +74,7 @@ class Workload(Strict):
     """training or serving."""
     model: Id
     """Model architecture, an item of the catalog."""
-    share_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0
+    share_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)] = 1.0
     """Share of the scheduled GPU-hours this workload gets; what is not given out stands idle."""
     precision: Precision = Precision.BF16
     """Arithmetic of the large matrix products: bf16, fp8 or fp4."""
@@ -128,7 +128,7 @@ class Tier(Strict):
 class LeafTier(Tier):
     """The first tier, the only one that may be oversubscribed."""
 
-    oversubscription: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False)] = 1.0
+    oversubscription: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False, strict=True)] = 1.0
     """Bandwidth down over bandwidth up: 1 is non-blocking."""
 
 
@@ -146,9 +146,9 @@ class Network(Strict):
 
     topology: Topology = Topology.RAIL_OPTIMISED
     """rail-optimised (a leaf set for each rail, joined by spines), rail-only (no spine) or none."""
-    planes: Annotated[int, Field(ge=1, le=8)] = 1
+    planes: Annotated[int, Field(ge=1, le=8, strict=True)] = 1
     """Independent copies of the fabric that each NIC is split over."""
-    reserved_ports: Annotated[int, Field(ge=0, le=64)] | None = None
+    reserved_ports: Annotated[int, Field(ge=0, le=64, strict=True)] | None = None
     """Endpoint ports kept for a subnet manager; 4 on InfiniBand by default, 0 on Ethernet."""
     behaviour: Id | None = None
     """How the fabric balances load, an item of fabrics; by link protocol by default."""
@@ -156,7 +156,7 @@ class Network(Strict):
     """Network adapter; the server's own by default."""
     endpoint_optic: Id | None = None
     """Optical module on the NIC's port; the cheapest that fits by default."""
-    copper: bool = True
+    copper: Annotated[bool, Field(strict=True)] = True
     """Use copper where it reaches."""
     leaf: LeafTier = LeafTier()
     """First tier, where NICs connect."""
@@ -188,7 +188,7 @@ class SiteWish(Strict):
     """Cooling method, an item of cooling."""
     housing: Housing = Housing.COLOCATION
     """colocation pays rent for each kW; own pays for the construction."""
-    pue: Annotated[float, Field(ge=1, le=3, allow_inf_nan=False)] | None = None
+    pue: Annotated[float, Field(ge=1, le=3, allow_inf_nan=False, strict=True)] | None = None
     """Facility energy over IT energy, yearly average; by cooling method by default."""
     electricity_usd_per_kwh: Positive | None = None
     """Price of energy; the location's by default."""
@@ -198,7 +198,7 @@ class SiteWish(Strict):
     """Power the utility can deliver, MW at the meter."""
     rack_limit_kw: Positive | None = None
     """Power one rack may draw; by cooling method by default."""
-    row_racks: Annotated[int, Field(ge=2, le=60)] = 12
+    row_racks: Annotated[int, Field(ge=2, le=60, strict=True)] = 12
     """Racks in a row."""
 
 
@@ -220,11 +220,11 @@ class Money(Strict):
 
     currency: Literal["USD"] = "USD"
     """Reporting currency."""
-    horizon_months: Annotated[int, Field(ge=12, le=180)] = 60
+    horizon_months: Annotated[int, Field(ge=12, le=180, strict=True)] = 60
     """Months of operation from the first in-service date."""
-    discount_rate_fraction: Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)] | None = None
+    discount_rate_fraction: Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False, strict=True)] | None = None
     """Yearly discount rate; the catalog's default otherwise."""
-    utilisation_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.85
+    utilisation_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)] = 0.85
     """Share of available GPU-hours that workloads are scheduled on."""
     deposit_fraction: Fraction = 0.3
     """Share of a purchase paid with the order; the rest is paid at the in-service date."""
@@ -281,7 +281,7 @@ class Phase(Strict):
 class OverrideWish(Strict):
     """A value typed over a given or computed ledger line."""
 
-    value: Annotated[float, Field(allow_inf_nan=False)]
+    value: Annotated[float, Field(allow_inf_nan=False, strict=True)]
     """The value."""
     unit: str
     """Unit of the line, as a check."""

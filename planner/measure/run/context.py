@@ -111,6 +111,14 @@ class Context:
         return int(self.torch.cuda.mem_get_info()[0])
 
 
+def flat_calls(dist: Any) -> tuple[Callable[..., object], Callable[..., object]]:
+    """All-gather and reduce-scatter on whole tensors, by torch's newer name (2.13) or the older one."""
+    return (
+        getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor,
+        getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor,
+    )
+
+
 def error_text(error: BaseException) -> str:
     """First line of an error, short enough for a result file."""
     lines = str(error).strip().splitlines()

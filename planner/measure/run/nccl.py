@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from planner.measure.run.context import Context, error_text
+from planner.measure.run.context import Context, error_text, flat_calls
 from planner.measure.run.groups import Group, groups_for
 from planner.measure.run.pattern import Patterns, poison, torch_dtype
 from planner.measure.run.rules import (
@@ -76,7 +76,9 @@ def run(context: Context) -> None:
         return
     handles = [_handle(context, group) for group in groups]
     largest = _largest_bytes(context)
-    send, receive = (context.torch.zeros(largest, dtype=context.torch.uint8, device=context.device) for _ in range(2))
+    send, receive = (
+        context.torch.zeros(largest, dtype=context.torch.uint8, device=context.device) for _ in range(2)
+    )
     patterns = Patterns(context.torch, context.device, 1 << 24 if context.on_gpu else 1 << 16)
     seen: set[str] = set()
     for group, handle in zip(groups, handles, strict=True):
@@ -128,7 +130,9 @@ def _measure_group(bench: Bench, records: list[dict[str, Any]], dtypes: list[str
                 if dtype == "fp8" and op not in ("all_gather", "all_to_all"):
                     continue
                 if not _measure_op(bench, records, op, dtype, mode, sizes):
-                    context.note(f"nccl: time ran out in {bench.group.label} {op} {dtype} {mode}; what follows is missing")
+                    context.note(
+                        f"nccl: time ran out in {bench.group.label} {op} {dtype} {mode}; what follows is missing"
+                    )
                     return
                 context.save()
 
@@ -149,7 +153,9 @@ def _measure_op(
             record = _measure_point(bench, _point(bench, op, dtype, count), mode)
         except (RuntimeError, ValueError, TypeError) as error:
             # The same software runs on every rank, so a refusal is everyone's.
-            context.note(f"nccl: {bench.group.label} {op} {dtype} {mode} at {size} bytes: {error_text(error)}")
+            context.note(
+                f"nccl: {bench.group.label} {op} {dtype} {mode} at {size} bytes: {error_text(error)}"
+            )
             break
         measured.append(record)
         if context.rank == 0:
@@ -185,10 +191,11 @@ def _call(bench: Bench, op: str, given: Any, taken: Any) -> Call:
                 work.wait()
 
         return exchange
+    all_gather, reduce_scatter = flat_calls(dist)
     calls: dict[str, Callable[[], object]] = {
         "all_reduce": lambda: dist.all_reduce(given, group=group),
-        "all_gather": lambda: dist.all_gather_into_tensor(taken, given, group=group),
-        "reduce_scatter": lambda: dist.reduce_scatter_tensor(taken, given, group=group),
+        "all_gather": lambda: all_gather(taken, given, group=group),
+        "reduce_scatter": lambda: reduce_scatter(taken, given, group=group),
         "all_to_all": lambda: dist.all_to_all_single(taken, given, group=group),
         "broadcast": lambda: dist.broadcast(given, src=bench.group.ranks[0], group=group),
     }
@@ -208,7 +215,9 @@ def _measure_point(bench: Bench, point: Point, mode: str) -> dict[str, Any]:
         del graph, once
     else:
         timing = time_calls(context, point.calls, plan)
-    rows = context.gather([timing.event_us, timing.wall_us, timing.launch_us, wrong], bench.ranks, bench.handle)
+    rows = context.gather(
+        [timing.event_us, timing.wall_us, timing.launch_us, wrong], bench.ranks, bench.handle
+    )
     return _record(bench, point, mode, timing, rows)
 
 
@@ -247,7 +256,9 @@ def _record(bench: Bench, point: Point, mode: str, timing: Timing, rows: list[An
         "algbw_gbyte_per_s": significant(rate, 5),
         "busbw_gbyte_per_s": significant(rate * factor, 5),
         **spread(walls, "wall_"),
-        "wall_busbw_gbyte_per_s": significant(point.count.size_bytes / percentile(walls, 50) / 1e3 * factor, 5),
+        "wall_busbw_gbyte_per_s": significant(
+            point.count.size_bytes / percentile(walls, 50) / 1e3 * factor, 5
+        ),
         "launch_median_us": significant(percentile(launches, 50), 6),
         "wrong_elements": sum(int(row[3]) for row in rows),
         "rank_median_us": compact([percentile(row[0], 50) for row in rows], 5),

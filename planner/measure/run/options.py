@@ -12,8 +12,8 @@ from planner.measure.run.rules import ELEMENT_BYTES, GIB, KIB, OPS, parse_bytes
 
 SECTIONS = ("nccl", "gemm", "attention", "memory", "power", "overlap")
 QUICK_DEADLINE_S, FULL_DEADLINE_S = 55.0, 465.0
-# Share of the time until the deadline that may be gone when a section ends; an early end helps those after it.
-SECTION_END_FRACTION = {"nccl": 0.45, "gemm": 0.65, "attention": 0.78, "memory": 0.86, "power": 0.93, "overlap": 1.0}
+# What of the time left a section may take, against those after it; what it leaves goes to them.
+SECTION_WEIGHT = {"nccl": 38, "gemm": 17, "attention": 12, "memory": 9, "power": 16, "overlap": 8}
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,15 @@ def parse(arguments: Sequence[str], program: str = "python -m planner.measure") 
     )
 
 
+def time_share(section: str, left: Sequence[str], seconds_left: float) -> float:
+    """Seconds a section may take, of those left for it and the sections after it.
+
+    >>> time_share("memory", ["memory", "power"], 50.0)
+    18.0
+    """
+    return seconds_left * SECTION_WEIGHT[section] / sum(SECTION_WEIGHT[name] for name in left)
+
+
 def _parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=program,
@@ -83,7 +92,9 @@ def _parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument("--max-bytes", type=_size, default=8 * GIB, help="largest message, e.g. 1G (8G)")
     parser.add_argument("--ops", type=_several("collective", OPS), default=OPS, help=f"of {', '.join(OPS)}")
     kinds = tuple(ELEMENT_BYTES)
-    parser.add_argument("--dtypes", type=_several("type", kinds), default=kinds, help=f"of {', '.join(kinds)}")
+    parser.add_argument(
+        "--dtypes", type=_several("type", kinds), default=kinds, help=f"of {', '.join(kinds)}"
+    )
     parser.add_argument("--deadline", type=float, metavar="SECONDS",
                         help=f"stop in order by then ({QUICK_DEADLINE_S:g} quick, {FULL_DEADLINE_S:g} full)")  # fmt: skip
     parser.add_argument("--processes", type=int, help="processes to start (one a visible GPU; 2 with gloo)")

@@ -38,7 +38,8 @@ def expected(op: str, rank: int, ranks: int, count: Counts, period: int) -> list
     # All-gather: sender's whole part. All-to-all: the piece of the sender's buffer that is for this rank.
     offset = rank * part if op == "all_to_all" else 0
     return [
-        Segment(sender * part, part, (rank_shift(sender, period) + offset) % period) for sender in range(ranks)
+        Segment(sender * part, part, (rank_shift(sender, period) + offset) % period)
+        for sender in range(ranks)
     ]
 
 
@@ -58,7 +59,9 @@ class Patterns:
         if key not in self._tiles:
             row = [value(index, 0, period) for index in range(period)]
             if summed:
-                shifts = [rank_shift(rank, period) for rank in range(ranks) if contributing(rank, op, dtype, ranks)]
+                shifts = [
+                    rank_shift(rank, period) for rank in range(ranks) if contributing(rank, op, dtype, ranks)
+                ]
                 row = [sum(row[(index + shift) % period] for shift in shifts) for index in range(period)]
             torch = self._torch
             one = torch.tensor(row, dtype=torch.float32, device=self._device)

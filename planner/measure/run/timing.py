@@ -130,9 +130,13 @@ def measure(context: Context, calls: Sequence[Call], *, graph: bool = False) -> 
             mode = "graph"
             del captured
         except RuntimeError as error:
-            context.note(f"not captured in a CUDA graph, timed eagerly instead: {str(error).splitlines()[0][:160]}")
+            context.note(
+                f"not captured in a CUDA graph, timed eagerly instead: {str(error).splitlines()[0][:160]}"
+            )
     if mode == "eager":
-        timing = time_calls(context, calls, plan_iterations(estimate, budget_ms, repetitions=repetitions, most=100))
+        timing = time_calls(
+            context, calls, plan_iterations(estimate, budget_ms, repetitions=repetitions, most=100)
+        )
     return {"mode": mode, **fields(timing)}
 
 
