@@ -19,8 +19,9 @@ $(VENV)/dev.stamp: pyproject.toml requirements-ci.txt $(VENV)/run.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# Exit code 1 says that a stated limit is missed; the reports are written all the same.
 report: $(VENV)/run.stamp
-	$(BIN)/planner run $(SCENARIO) -o reports
+	@$(BIN)/planner run $(SCENARIO) -o reports || [ $$? -eq 1 ]
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -n 2

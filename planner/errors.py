@@ -66,7 +66,14 @@ class CatalogError(InputError):
 
 
 class ScenarioError(InputError):
-    """A scenario asks for something that is malformed."""
+    """A scenario asks for something that is malformed.
+
+    Attributes:
+        readable: The scenario without the malformed fields, where that can be read: what it names
+            may be looked up, so that those problems are said at once too.
+    """
+
+    readable: object = None
 
 
 class DesignError(PlannerError):

@@ -72,6 +72,8 @@ def _said(kind: str, detail: Any, given: Any) -> tuple[str, str]:
             return f"is {shown}, and must be less than {context['lt']:g}", ""
         case "finite_number":
             return f"is {shown}, and must be a finite number", ""
+        case "int_type" if isinstance(given, float):
+            return f"is {shown}, and must be a whole number", "write its digits alone"
         case "float_type" | "float_parsing" | "int_type" | "int_parsing":
             return f"is {shown}, and must be a number", "write it without quotes, unit or %"
         case "int_from_float":

@@ -156,7 +156,7 @@ def explain(
     key: Annotated[str | None, typer.Argument(help="Ledger key; all keys are listed without one.")] = None,
     change: Changes = None,
     catalog: Folders = None,
-    depth: Annotated[int, typer.Option(min=1, max=99, help="Levels to walk down.")] = 99,
+    depth: Annotated[int, typer.Option(min=1, max=99, help="Levels to walk down; 99 shows every input.")] = 6,
     as_json: AsJson = False,
 ) -> int:
     """Say how a number came about, down to source and date."""
@@ -199,7 +199,9 @@ def fabric(
     ] = None,
     rails: Annotated[int | None, typer.Option(min=1, help="Rails; one a NIC by default.")] = None,
     planes: Annotated[int, typer.Option(min=1, max=16, help="Planes each NIC is split over.")] = 1,
-    topology: Annotated[str, typer.Option(help="rail-optimised or rail-only.")] = "rail-optimised",
+    topology: Annotated[
+        str, typer.Option(help="rail-optimised, rail-only or single-switch.")
+    ] = "rail-optimised",
     oversubscription: Annotated[float, typer.Option(min=1.0, help="Leaf bandwidth down over up.")] = 1.0,
     reserved_ports: Annotated[
         int | None, typer.Option(min=0, help="Ports kept for management; 4 on InfiniBand by default.")

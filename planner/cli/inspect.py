@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.catalog.store import open_catalog
-from planner.errors import InputError, Place, PlannerError, Problem, nearest
+from planner.errors import InputError, Place, PlannerError, Problem, ScenarioError, nearest
 from planner.scenario.load import load_scenario
 
 
 def check_scenarios(names: Sequence[str], *, changes: Sequence[str], catalog: Sequence[Path]) -> int:
     """Print every problem of every scenario; 0 where there is none, else 2."""
     from planner.evaluate import evaluate
+    from planner.scenario.parts import with_part_problems
 
     worst = 0
     shelf = open_catalog(catalog)
@@ -26,7 +27,8 @@ def check_scenarios(names: Sequence[str], *, changes: Sequence[str], catalog: Se
             print(f"{name}: ok")
         except PlannerError as error:
             worst = 2
-            for problem in error.problems:
+            whole = with_part_problems(error, shelf) if isinstance(error, ScenarioError) else error
+            for problem in whole.problems:
                 print(problem if problem.place else f"{name}: {problem}")
     return worst
 
@@ -36,7 +38,7 @@ def explain_key(
 ) -> int:
     """Print the tree below a key, or all keys."""
     from planner.evaluate import evaluate
-    from planner.present.text import explanation, explanation_json, key_list
+    from planner.present.text import explanation, explanation_json, find_keys, key_list
 
     evaluation = evaluate(load_scenario(name, changes=changes), open_catalog(catalog))
     if evaluation.refusal is not None:
@@ -45,12 +47,9 @@ def explain_key(
         print(json.dumps(list(evaluation.ledger.lines), indent=1) if as_json else key_list(evaluation.ledger))
         return 0
     if key not in evaluation.ledger:
-        raise InputError(
-            Problem(
-                f"no ledger line '{key}'",
-                remedy=nearest(key, evaluation.ledger.lines) or f"planner explain {name} lists the keys",
-            )
-        )
+        near = find_keys(key, evaluation.ledger)
+        remedy = f"perhaps {', '.join(near)}" if near else f"planner explain {name} lists the keys"
+        raise InputError(Problem(f"no ledger line '{key}'", remedy=remedy))
     if as_json:
         print(json.dumps(explanation_json(evaluation, key, depth=depth), indent=1, allow_nan=False))
     else:

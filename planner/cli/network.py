@@ -78,6 +78,9 @@ def design_alone(
     if as_json:
         print(json.dumps(built.to_json(), indent=1))
         return 0
+    print(
+        f"{ports.item.name}, {rate / planes:g} Gbit/s links, NIC {nic or TYPICAL_NIC[(fabric, ports.item.lane_rate_gbit_per_s)]}"
+    )
     width = max(len(key) for key in built.to_json())
     for key, count in built.to_json().items():
         print(f"{key.removesuffix('_count').replace('_', ' '):<{width}} {count:>9,}")

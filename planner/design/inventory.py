@@ -138,7 +138,7 @@ def _servers(ledger: Ledger, cluster: Cluster, network_spare: Line) -> Found:
     parts = cluster.parts
     spare = wish_line(
         ledger, parts.loaded, "cluster.spare_fraction", "Spare servers, share of those in service", "fraction",
-        parts.loaded.scenario.cluster.spare_fraction, "cluster", "spare_fraction",
+        parts.spare_fraction, "cluster", "spare_fraction",
     )  # fmt: skip
     demands: list[Demand] = []
     consumers: list[Consumer] = []

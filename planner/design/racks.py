@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import floor
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,9 +167,13 @@ def items_per_rack(
         if needed > had:
             raise refusal(
                 f"a {what} needs {needed:,.1f} {unit}, a rack has {had:,.1f}",
-                f"a rack with {needed:,.1f} {unit} or more",
-                f"a {what} with less than {had:,.1f} {unit}",
-                key="site.rack",
+                *(
+                    ("site.cooling: direct-liquid", f"site.rack_limit_kw: {ceil(needed):,}")
+                    if unit == "kW"
+                    else (f"a rack with {needed:,.1f} {unit} or more",)
+                ),
+                f"a server with less than {had:,.1f} {unit}",
+                key="site.rack_limit_kw" if unit == "kW" else "site",
             )
     return min((floor(had / needed + 1e-9) for _, needed, had in asked if needed > 0), default=1)
 

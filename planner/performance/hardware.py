@@ -35,13 +35,11 @@ class Hardware:
 
     Attributes:
         generation: ``ampere``, ``hopper``, ``blackwell`` or ``other``.
-        collective: Link of the serving engines' own all-reduce inside the domain.
     """
 
     generation: str
     chip: ChipRates
     links: Links
-    collective: Link
 
 
 def chip_rates(assumed: Assumed, accelerator: Entry[Accelerator], precision: Precision) -> ChipRates:
@@ -86,13 +84,17 @@ def hardware(assumed: Assumed, cluster: Cluster, precision: Precision) -> Hardwa
     generation = family(group.accelerator.item.generation)
     inside = _inside(assumed, group.accelerator, group.scaleup)
     links = _links(assumed, cluster, inside)
-    collective = Link(
-        inside.bytes_per_s,
+    return Hardware(generation, chip_rates(assumed, group.accelerator, precision), links)
+
+
+def engine_link(assumed: Assumed, machine: Hardware) -> Link:
+    """Link of the serving engines' own all-reduce inside the domain, quicker to start than NCCL's."""
+    return Link(
+        machine.links.inside.bytes_per_s,
         assumed("serving_all_reduce_start_s"),
         assumed("serving_all_reduce_hop_s"),
         assumed("serving_all_reduce_half_rate_bytes"),
     )
-    return Hardware(generation, chip_rates(assumed, group.accelerator, precision), links, collective)
 
 
 def _inside(assumed: Assumed, accelerator: Entry[Accelerator], scaleup: Entry[ScaleUp] | None) -> Link:

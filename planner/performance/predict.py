@@ -101,7 +101,7 @@ def _availability(ledger: Ledger, cluster: Cluster) -> None:
     nodes = np.array([float(cluster.nodes)])
     planned = wish_line(
         ledger, parts.loaded, "performance.spare_fraction", "Spare servers availability is computed with",
-        "fraction", parts.loaded.scenario.cluster.spare_fraction, "cluster", "spare_fraction",
+        "fraction", parts.spare_fraction, "cluster", "spare_fraction",
     )  # fmt: skip
     servers = sum(group.servers for group in parts.groups)
     # whole servers are kept, each of as many nodes as it has trays

@@ -12,7 +12,7 @@ from planner.design.cluster import Cluster
 from planner.errors import DesignError, Problem
 from planner.ledger import Ledger, Line
 from planner.performance.assumed import Assumed, rows
-from planner.performance.hardware import FORMAT, Hardware, hardware
+from planner.performance.hardware import FORMAT, Hardware, engine_link, hardware
 from planner.performance.inference import (
     Layout,
     ServingConstants,
@@ -62,7 +62,7 @@ def serve(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
     assumed = Assumed(ledger, cluster.parts.catalog)
     machine = hardware(assumed, cluster, workload.precision)
     server = Server(
-        shape_of(cluster.parts.models[workload.model].item), machine.chip, machine.collective,
+        shape_of(cluster.parts.models[workload.model].item), machine.chip, engine_link(assumed, machine),
         serving_constants(assumed, machine, workload.precision), _format(workload.precision), _tails(assumed),
     )  # fmt: skip
     wishes, requests = _requests(ledger, cluster, workload, index, key)

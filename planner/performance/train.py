@@ -330,7 +330,7 @@ def _enter_step(ledger: Ledger, found: Trained, inputs: list[Line], gpus: Floats
     ]  # fmt: skip
     total = ledger.derive(f"{key}.step_s", "Training step", "s", added(parts))
     tokens = ledger.compute(
-        f"{key}.step_tokens", "Tokens in a step", "tokens", step_tokens, function=training_step, inputs=inputs,
+        f"{key}.step_tokens", "Tokens in a step", "tokens", step_tokens, function=training_step, inputs=[inputs[-1]],
         note="sequences in a step x tokens in a sequence",
     )  # fmt: skip
     rate = ledger.derive(f"{key}.tokens_per_s", "Training rate", "tokens/s", tokens / total)

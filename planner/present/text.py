@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from planner.evaluate import Evaluation
 from planner.ledger import Axis, Kind, Ledger, Line
+from planner.ledger.nodes import CumSum, Expr, Prev, Ref, children
 from planner.ledger.words import words
 from planner.present import format as fmt
 from planner.present.view.model import Headline, View
+
+FLOWS = ("USD", "kWh", "GPU-h")
+"""Units of series whose months add up."""
+MANY_INPUTS = 12
+"""Inputs of a computed line that are listed unless all of them are asked for."""
+ALL_LEVELS = 99
 
 
 def headline_table(view: View) -> str:
@@ -83,10 +91,56 @@ def _explain(
         out.append(f"{indent}  by {line.function}")
     if level + 1 >= depth:
         return
-    for child in ledger.inputs_of(key):
-        if child == key:
-            continue
+    inputs = [child for child in ledger.inputs_of(key) if child != key]
+    group = f"inputs {' '.join(inputs)}"
+    if len(inputs) > MANY_INPUTS and group in seen:
+        out.append(f"{indent}    … the same {len(inputs)} inputs as above")
+        return
+    seen.add(group)
+    shown = inputs if depth >= ALL_LEVELS or len(inputs) <= MANY_INPUTS else _widest(ledger, inputs)
+    for child in shown:
         _explain(evaluation, child, indent + "    ", level + 1, depth, seen, out)
+    if len(shown) < len(inputs):
+        out.append(
+            f"{indent}    … and {len(inputs) - len(shown)} more inputs with narrower ranges (--depth {ALL_LEVELS})"
+        )
+
+
+def _widest(ledger: Ledger, keys: Sequence[str]) -> list[str]:
+    """The inputs with the widest ranges for their value, in their own order."""
+
+    def width(key: str) -> float:
+        line = ledger[key]
+        value = ledger.scalar(line) if line.axis is Axis.SCALAR else 0.0
+        if not value or (line.low is None and line.high is None):
+            return 0.0
+        low = value if line.low is None else line.low
+        high = value if line.high is None else line.high
+        return (high - low) / abs(value)
+
+    kept = set(sorted(keys, key=lambda key: (-width(key), key))[:MANY_INPUTS])
+    return [key for key in keys if key in kept]
+
+
+def find_keys(word: str, ledger: Ledger, *, count: int = 5) -> list[str]:
+    """Keys that a word may mean: parts of keys and labels first, headline keys before others, then look-alikes."""
+    parts = [part for part in word.lower().replace("-", " ").replace("_", " ").split(".")[-1].split() if part]
+    found = [
+        line.key
+        for line in ledger
+        if parts and all(part in f"{line.key} {line.label}".lower().replace("_", " ") for part in parts)
+    ]
+    headline = (
+        "outcome.",
+        "performance.training.",
+        "performance.serving.",
+        "capex.total",
+        "power.",
+        "tco.",
+        "unit.",
+    )
+    found.sort(key=lambda key: (not key.startswith(headline), len(key)))
+    return found[:count] or get_close_matches(word, list(ledger.lines), n=count, cutoff=0.5)
 
 
 def source_words(evaluation: Evaluation, line: Line) -> list[str]:
@@ -157,5 +211,24 @@ def _number(ledger: Ledger, line: Line) -> Any:
 def _value(ledger: Ledger, line: Line) -> str:
     if line.axis is Axis.SCALAR:
         return fmt.quantity(ledger.scalar(line), line.unit)
-    total = float(ledger.value(line)[0].sum())
-    return f"{fmt.quantity(total, line.unit)} over {ledger.value(line).shape[1]} {line.axis}s"
+    values = ledger.value(line)[0]
+    if line.axis is Axis.MONTH and not _flows(line):
+        return f"{fmt.quantity(values[0], line.unit)} … {fmt.quantity(values[-1], line.unit)}"
+    return f"{fmt.quantity(float(values.sum()), line.unit)} over {values.shape[0]} {line.axis}s"
+
+
+def _flows(line: Line) -> bool:
+    """Whether a series may be summed over months: amounts of a month, not levels and running totals."""
+    if line.unit not in FLOWS:
+        return False
+    return not isinstance(line.expression, (CumSum, Prev)) and not _has_running_total(line.expression)
+
+
+def _has_running_total(expr: Expr | None) -> bool:
+    """Whether a formula adds to what was there before, as balances and book values do."""
+    if expr is None:
+        return False
+    if isinstance(expr, (CumSum, Prev)):
+        return True
+    reads = {child.key for child in children(expr) if isinstance(child, Ref)}
+    return "cash.opening_usd" in reads or any(_has_running_total(child) for child in children(expr))

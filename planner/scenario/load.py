@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,9 +118,13 @@ def load_scenario(name: str | Path, *, changes: Sequence[str] = ()) -> Loaded:
     try:
         found = validated(document, path, bases)
     except ScenarioError as error:
-        raise ScenarioError([*problems, *error.problems]) from error
+        refused = ScenarioError([*problems, *error.problems])
+        refused.readable = error.readable
+        raise refused from error
     if problems:
-        raise ScenarioError(problems)
+        refused = ScenarioError(problems)
+        refused.readable = found
+        raise refused
     return found
 
 
@@ -158,8 +163,35 @@ def validated(document: Document, path: Path, bases: tuple[str, ...]) -> Loaded:
     try:
         scenario = Scenario.model_validate(document.data)
     except ValidationError as error:
-        raise ScenarioError(problems_of(error, document, Scenario)) from error
+        refused = ScenarioError(problems_of(error, document, Scenario))
+        refused.readable = _readable(error, document, path, bases)
+        raise refused from error
     return Loaded(scenario, document, path, bases)
+
+
+def _readable(
+    error: ValidationError, document: Document, path: Path, bases: tuple[str, ...]
+) -> Loaded | None:
+    """The scenario without its malformed fields; None where what is left is no scenario."""
+    data = deepcopy(document.data)
+    for detail in error.errors(include_url=False):
+        here = data
+        *way, last = detail["loc"] or ("",)
+        for step in way:
+            here = here[step] if _holds(here, step) else here
+        if isinstance(here, dict) and last in here:
+            del here[last]
+    try:
+        return Loaded(Scenario.model_validate(data), document, path, bases)
+    except ValidationError:
+        return None
+
+
+def _holds(container: Any, step: Any) -> bool:
+    """Whether plain data has something under a step of a location; pydantic adds names of union members."""
+    if isinstance(container, dict):
+        return step in container
+    return isinstance(container, list) and isinstance(step, int) and step < len(container)
 
 
 def _merged(path: Path, above: tuple[Path, ...]) -> tuple[Document, tuple[str, ...]]:

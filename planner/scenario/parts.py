@@ -86,9 +86,31 @@ class Parts:
         """GPUs in service, all groups together."""
         return sum(group.wish.gpus for group in self.groups)
 
+    @property
+    def spare_fraction(self) -> float:
+        """Spare servers over servers in service: as wished, else 0.02, and none of whole racks."""
+        wished = self.loaded.scenario.cluster.spare_fraction
+        if wished is not None:
+            return wished
+        return 0.0 if any(group.server.item.is_rack for group in self.groups) else 0.02
+
     def workload(self, kind: str) -> Workload | None:
         """First workload of a kind."""
         return next((one for one in self.loaded.scenario.workloads if one.kind == kind), None)
+
+
+def with_part_problems(error: ScenarioError, catalog: Catalog) -> ScenarioError:
+    """The same error, with what is wrong about the parts that the readable rest of the scenario names."""
+    if not isinstance(error.readable, Loaded):
+        return error
+    try:
+        resolve(error.readable, catalog)
+    except ScenarioError as more:
+        known = {(problem.place, problem.message) for problem in error.problems}
+        return ScenarioError(
+            [*error.problems, *(one for one in more.problems if (one.place, one.message) not in known)]
+        )
+    return error
 
 
 class _Finder:

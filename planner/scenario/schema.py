@@ -112,8 +112,9 @@ class Cluster(Strict):
 
     groups: tuple[Group, ...] = Field(min_length=1)
     """Groups of servers; the first one runs the workloads' plans."""
-    spare_fraction: Fraction = 0.02
-    """Spare servers bought and kept, share of those in service."""
+    spare_fraction: Fraction | None = None
+    """Spare servers bought and kept, share of those in service, in whole servers; 0.02 by default, and none
+    where a server is a whole rack."""
 
 
 class Tier(Strict):
@@ -145,7 +146,8 @@ class Network(Strict):
     """The scale-out fabric."""
 
     topology: Topology = Topology.RAIL_OPTIMISED
-    """rail-optimised (a leaf set for each rail, joined by spines), rail-only (no spine) or none."""
+    """rail-optimised (a leaf set for each rail, joined by spines), rail-only (no spine), single-switch (refused
+    where one doesn't reach) or none (one server)."""
     planes: Annotated[int, Field(ge=1, le=8, strict=True)] = 1
     """Independent copies of the fabric that each NIC is split over."""
     reserved_ports: Annotated[int, Field(ge=0, le=64, strict=True)] | None = None
@@ -195,7 +197,7 @@ class SiteWish(Strict):
     colocation_usd_per_kw_month: Positive | None = None
     """Rent for a kW of IT power; the location's by default."""
     limit_mw: Positive | None = None
-    """Power the utility can deliver, MW at the meter."""
+    """Power the utility can deliver, MW at the meter; the peak is judged by it, and by limits.site_mw if that is lower."""
     rack_limit_kw: Positive | None = None
     """Power one rack may draw; by cooling method by default."""
     row_racks: Annotated[int, Field(ge=2, le=60, strict=True)] = 12
@@ -222,7 +224,9 @@ class Money(Strict):
     """Reporting currency."""
     horizon_months: Annotated[int, Field(ge=12, le=180, strict=True)] = 60
     """Months of operation from the first in-service date."""
-    discount_rate_fraction: Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False, strict=True)] | None = None
+    discount_rate_fraction: Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False, strict=True)] | None = (
+        None
+    )
     """Yearly discount rate; the catalog's default otherwise."""
     utilisation_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)] = 0.85
     """Share of available GPU-hours that workloads are scheduled on."""
@@ -246,7 +250,7 @@ class Limits(Strict):
     days: Positive | None = None
     """Latest training time, days."""
     site_mw: Positive | None = None
-    """Highest power at the meter, MW."""
+    """Highest power the plan may take, MW at the meter; the peak is judged by it, and by site.limit_mw if that is lower."""
     capex_usd: Positive | None = None
     """Highest purchase."""
     ttft_p99_s: Positive | None = None

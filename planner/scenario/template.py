@@ -47,7 +47,7 @@ def _write_fields(model: type[BaseModel], example: dict[str, Any], depth: int, o
     for name, field in model.model_fields.items():
         if depth == 0 and name in SKIPPED:
             continue
-        help_text = f"{pad}# {field.description or name}"
+        help_text = f"{pad}# {' '.join((field.description or name).split())}"
         choices = _choices(field.annotation)
         if choices:
             help_text += f" [{' | '.join(choices)}]"

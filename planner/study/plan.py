@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from planner.catalog.store import open_catalog
+from planner.errors import ScenarioError
 from planner.evaluate import Evaluation, evaluate
 from planner.scenario.load import load_scenario
+from planner.scenario.parts import with_part_problems
 from planner.study.bands import with_ranges
 
 
@@ -22,4 +24,9 @@ def plan(scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence
     Raises:
         InputError: Every problem of the scenario and the catalog.
     """
-    return with_ranges(evaluate(load_scenario(scenario, changes=changes), open_catalog(catalog)))
+    shelf = open_catalog(catalog)
+    try:
+        loaded = load_scenario(scenario, changes=changes)
+    except ScenarioError as error:
+        raise with_part_problems(error, shelf) from error
+    return with_ranges(evaluate(loaded, shelf))

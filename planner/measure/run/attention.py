@@ -137,16 +137,24 @@ def attention_call(context: Context, backend: str, found: dict[str, Any], *, gro
     if chosen is None:
         raise RuntimeError(f"this torch has no {name}")
     attend = torch.nn.functional.scaled_dot_product_attention
-    grouped = {"enable_gqa": True} if group > 1 and _knows_groups(context) else {}
-    repeated = group > 1 and not grouped
-    if group > 1:
-        found["grouping"] = "repeated keys and values" if repeated else "enable_gqa"
+    repeated = group > 1 and not _knows_groups(context)
 
     def call(q: Any, k: Any, v: Any, causal: bool) -> Any:
+        nonlocal repeated
+        grouped = {"enable_gqa": True} if group > 1 and not repeated else {}
         if repeated:
             k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
-        with module.sdpa_kernel(chosen):
-            return attend(q, k, v, is_causal=causal, **grouped)
+        if group > 1:
+            found["grouping"] = "repeated keys and values" if repeated else "enable_gqa"
+        try:
+            with module.sdpa_kernel(chosen):
+                return attend(q, k, v, is_causal=causal, **grouped)
+        except RuntimeError as error:
+            # Some backends know no groups; then the keys and values are repeated, which costs a copy.
+            if not grouped or "out of memory" in str(error):
+                raise
+            repeated = True
+            return call(q, k, v, causal)
 
     return call
 

@@ -38,6 +38,7 @@ class Context:
     ends_at: float
     section_ends_at: float = 0.0
     stop: bool = False
+    missing: bool = False
     # Tells telemetry what the GPU is doing.
     state: Callable[[str], None] = no_state
     hosts: list[int] = field(default_factory=list)
@@ -87,6 +88,11 @@ class Context:
         if self.rank == 0 and text not in self.document["notes"]:
             self.document["notes"].append(text)
             self.say(f"note: {text}")
+
+    def ran_out(self, text: str) -> None:
+        """Leave a note that something asked for is missing from the result."""
+        self.missing = True
+        self.note(text)
 
     def say(self, text: str) -> None:
         """Progress, from rank 0 alone."""

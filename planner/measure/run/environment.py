@@ -17,7 +17,7 @@ PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_SYMM_MEM_", "CUDA_", "NVSHMEM_", "UCX
             "PYTORCH_CUDA_ALLOC_CONF", "FI_", "SHARP_")  # fmt: skip
 # Values that say where a machine is rather than how it is set.
 UNTOLD = ("NCCL_COMM_ID", "NCCL_DEBUG_FILE", "NCCL_HOSTID", "NVSHMEM_BOOTSTRAP")
-_TRANSPORT = re.compile(r"\[\d+\].*\bvia\s+((?:P2P|SHM|NET|COLLNET|NVLS)[/\w]*)")
+_TRANSPORT = re.compile(r"\[\d+\].*\bvia\s+((?:P2P|SHM|NET|COLLNET|NVLS)[/()\w]*)")
 _ADDRESS = re.compile(r"\b\d{1,3}(\.\d{1,3}){3}\b")
 
 
@@ -117,7 +117,7 @@ def transports(log: str) -> dict[str, int]:
     for line in log.splitlines():
         match = _TRANSPORT.search(line)
         if match:
-            counted[re.sub(r"/\d+", "", match[1])] += 1
+            counted[re.sub(r"/\d+(\(\d+\))?", "", match[1])] += 1
         elif "NVLS multicast support is available" in line:
             counted["NVLS multicast available"] += 1
         elif "NVLS multicast support is not available" in line:

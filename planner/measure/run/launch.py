@@ -101,7 +101,9 @@ def _as_interrupt(_number: int, _frame: FrameType | None) -> None:
 def _wait(running: Sequence[subprocess.Popen[bytes]], ends_at: float, outcome: Outcome) -> None:
     while True:
         codes = [process.poll() for process in running]
-        failed = [(rank, code) for rank, code in enumerate(codes) if code]
+        # A process that was asked to stop says so with 130, as a shell does.
+        asked = (None, 0, 130) if outcome.code == 130 else (None, 0)
+        failed = [(rank, code) for rank, code in enumerate(codes) if code not in asked]
         if all(code is not None for code in codes) or failed:
             break
         if time.monotonic() > ends_at:
@@ -115,7 +117,7 @@ def _wait(running: Sequence[subprocess.Popen[bytes]], ends_at: float, outcome: O
         while any(process.poll() is None for process in running) and time.monotonic() < patience:
             time.sleep(0.05)
         outcome.code = outcome.code or 1
-        rank, code = failed[0]
+        rank, code = failed[0][0], failed[0][1] or 0
         outcome.notes.append(
             f"the process of rank {rank} ended with {_ending(code)}; what follows is missing"
         )

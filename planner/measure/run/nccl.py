@@ -29,7 +29,7 @@ from planner.measure.run.rules import (
     sizes_bytes,
 )
 from planner.measure.run.stats import column_means, compact, percentile, plan_iterations, significant, spread
-from planner.measure.run.timing import Call, Timing, capture, estimate_us, time_calls, time_graph
+from planner.measure.run.timing import Call, Timing, agreed_estimate_us, capture, time_calls, time_graph
 
 ROTATED_BYTES = 512 * 1024 * KIB
 MOST_VIEWS = 16
@@ -130,7 +130,7 @@ def _measure_group(bench: Bench, records: list[dict[str, Any]], dtypes: list[str
                 if dtype == "fp8" and op not in ("all_gather", "all_to_all"):
                     continue
                 if not _measure_op(bench, records, op, dtype, mode, sizes):
-                    context.note(
+                    context.ran_out(
                         f"nccl: time ran out in {bench.group.label} {op} {dtype} {mode}; what follows is missing"
                     )
                     return
@@ -151,7 +151,7 @@ def _measure_op(
             continue
         try:
             record = _measure_point(bench, _point(bench, op, dtype, count), mode)
-        except (RuntimeError, ValueError, TypeError) as error:
+        except Exception as error:
             # The same software runs on every rank, so a refusal is everyone's.
             context.note(
                 f"nccl: {bench.group.label} {op} {dtype} {mode} at {size} bytes: {error_text(error)}"
@@ -205,7 +205,7 @@ def _call(bench: Bench, op: str, given: Any, taken: Any) -> Call:
 def _measure_point(bench: Bench, point: Point, mode: str) -> dict[str, Any]:
     context = bench.context
     wrong = _run_and_check(bench, point, point.calls[0])
-    estimate = context.agree_max([estimate_us(context, point.calls)], bench.handle)[0]
+    estimate = agreed_estimate_us(context, point.calls, bench.handle)
     plan = plan_iterations(estimate, bench.budget_ms, repetitions=bench.repetitions)
     if mode == "graph":
         once = capture(context, point.calls[:1], 1)

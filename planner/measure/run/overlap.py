@@ -8,7 +8,7 @@ from typing import Any
 from planner.measure.run.context import Context, error_text, flat_calls
 from planner.measure.run.gemm import product
 from planner.measure.run.stats import compact, percentile, significant
-from planner.measure.run.timing import Call, estimate_us, events
+from planner.measure.run.timing import Call, agreed_estimate_us, estimate_us, events
 
 MIB = 1024 * 1024
 TARGET_US = 12_000.0
@@ -39,7 +39,7 @@ def run(context: Context) -> None:
                 ((4096, 8192, 8192),) if context.quick else ((4096, 8192, 8192), (8192, 8192, 8192))
             ):
                 if context.agree_max([float(context.out_of_time())])[0]:
-                    context.note("overlap: time ran out; what follows is missing")
+                    context.ran_out("overlap: time ran out; what follows is missing")
                     return
                 named = {
                     "op": op,
@@ -81,7 +81,7 @@ def _case(context: Context, op: str, size: int, m: int, k: int, n: int) -> dict[
     multiply, _ = product(context, "bf16", m, k, n)
     exchange = collective(context, op, size)
     gemm_us = context.agree_max([estimate_us(context, [multiply])])[0]
-    comm_us = context.agree_max([estimate_us(context, [exchange])])[0]
+    comm_us = agreed_estimate_us(context, [exchange])
     gemms = Load(multiply, max(1, round(TARGET_US / gemm_us)), cuda.Stream())
     comms = Load(exchange, max(1, round(TARGET_US / comm_us)), cuda.Stream())
     alone_gemm, alone_comm, beside_gemm, beside_comm, together = [], [], [], [], []

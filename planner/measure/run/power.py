@@ -11,7 +11,7 @@ from planner.measure.run.gemm import product
 from planner.measure.run.overlap import collective
 from planner.measure.run.stats import compact, significant
 from planner.measure.run.telemetry import Telemetry, summary
-from planner.measure.run.timing import Call, estimate_us
+from planner.measure.run.timing import Call, agreed_estimate_us
 
 HELD_S, QUICK_HELD_S = 6.0, 2.0
 # Left out at the start of a state, while clocks and, on older devices, the power figure's average settle.
@@ -38,7 +38,7 @@ def run(context: Context, telemetry: Telemetry | None) -> None:
         if state == "collectives" and context.world < 2:
             continue
         if context.agree_max([float(context.out_of_time())])[0]:
-            context.note(f"power: time ran out before {state}")
+            context.ran_out(f"power: time ran out before {state}")
             break
         try:
             found = _hold(context, telemetry, state, make(), held)
@@ -62,7 +62,7 @@ def _hold(
     context: Context, telemetry: Telemetry, state: str, call: Call | None, held_s: float
 ) -> dict[str, Any]:
     if call is not None:
-        each_us = context.agree_max([estimate_us(context, [call])])[0]
+        each_us = agreed_estimate_us(context, [call])
         # Every rank makes the same number of calls, since a collective needs them all.
         rounds, each = max(1, round(held_s * 10)), max(1, round(1e5 / each_us))
     context.barrier()

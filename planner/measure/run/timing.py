@@ -68,12 +68,24 @@ def events(context: Context, count: int) -> list[Any]:
 
 
 def estimate_us(context: Context, calls: Sequence[Call]) -> float:
-    """Time of one call after warm-up, roughly."""
+    """Time of one call of this rank alone, after warm-up, roughly."""
+    return _estimate(context, calls, lambda time_us: time_us)
+
+
+def agreed_estimate_us(context: Context, calls: Sequence[Call], group: Any = None) -> float:
+    """The same for calls that a group makes together: the slowest rank's figure, on every rank.
+
+    How often a collective is tried must never hang on one rank's own clock, or the others wait for good.
+    """
+    return _estimate(context, calls, lambda time_us: context.agree_max([time_us], group)[0])
+
+
+def _estimate(context: Context, calls: Sequence[Call], agree: Callable[[float], float]) -> float:
     for step in range(2):
         calls[step % len(calls)]()
-    found = time_calls(context, calls, Plan(2, 1)).event_us[0]
+    found = agree(time_calls(context, calls, Plan(2, 1)).event_us[0])
     if found < 500:
-        found = time_calls(context, calls, Plan(10, 1)).event_us[0]
+        found = agree(time_calls(context, calls, Plan(10, 1)).event_us[0])
     return max(found, 0.1)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import signal
@@ -27,6 +28,7 @@ from planner.measure.run.telemetry import Telemetry, summaries
 
 # Lets one machine play several hosts in a test: so many ranks on each.
 RANKS_PER_HOST = "PLANNER_MEASURE_RANKS_PER_HOST"
+OWN_LOG = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT"}
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,19 @@ def work(options: Options, place: Place) -> int:
     os.environ.setdefault("MASTER_PORT", "29500")
     if os.environ.get(WORKER):
         _end_with_parent()
-    log = _nccl_log(place)
+    log = _nccl_log(place) if options.backend == "nccl" else None
     context = _join(options, place)
+    # torch collects garbage before each CUDA graph; what is loaded by now needn't be looked at again.
+    gc.freeze()
     _stop_on_signal(context)
     nvml = Nvml.open() if context.on_gpu else None
     telemetry = _telemetry(context, nvml)
     try:
         context.hosts = host_indexes([int(tag) for tag in context.gather(_host_tag(place.rank))])
         context.document["environment"] = gather_environment(context, nvml)
+        if log:
+            for name in OWN_LOG:
+                context.document["environment"]["variables"].pop(name, None)
         context.save()
         _sections(context, telemetry)
         if telemetry:
@@ -121,7 +128,7 @@ def _sections(context: Context, telemetry: Telemetry | None) -> None:
     context.section_ends_at = context.ends_at
     for place, name in enumerate(asked):
         if context.agree_max([float(context.out_of_time())])[0]:
-            context.note(f"stopped before {name}; missing: {', '.join(asked[place:])}")
+            context.ran_out(f"stopped before {name}; missing: {', '.join(asked[place:])}")
             return
         start = time.monotonic()
         context.section_ends_at = start + time_share(name, asked[place:], context.ends_at - start)
@@ -129,15 +136,15 @@ def _sections(context: Context, telemetry: Telemetry | None) -> None:
         context.state(name)
         try:
             runs[name]()
-        except (RuntimeError, OSError, ValueError, AttributeError, TypeError) as error:
+        except Exception as error:
             print(f"rank {context.rank}: {name}: {error_text(error)}", flush=True)
-            context.note(f"{name} broke off: {error_text(error)}")
+            context.ran_out(f"{name} broke off: {error_text(error)}")
         context.free()
         context.section_ends_at = context.ends_at
         context.document["section_seconds"][name] = round(time.monotonic() - start, 2)
         context.save()
     context.state("end")
-    context.document["complete"] = not context.stop
+    context.document["complete"] = not (context.stop or context.missing)
 
 
 def _telemetry(context: Context, nvml: Nvml | None) -> Telemetry | None:
@@ -189,7 +196,7 @@ def _nccl_log(place: Place) -> Path | None:
         return None
     handle, name = tempfile.mkstemp(prefix="planner-nccl-", suffix=".log")
     os.close(handle)
-    os.environ.update(NCCL_DEBUG="INFO", NCCL_DEBUG_SUBSYS="INIT", NCCL_DEBUG_FILE=name)
+    os.environ.update(OWN_LOG, NCCL_DEBUG_FILE=name)
     return Path(name)
 
 

@@ -128,6 +128,18 @@ def test_a_missed_limit_is_exit_code_1_and_still_written(tmp_path: Path, capsys:
     assert json.loads((tmp_path / "h100-8-lab.json").read_text())["feasible"] is True
 
 
+def test_malformed_fields_and_missing_parts_come_together(tmp_path: Path, capsys: Capture) -> None:
+    path = scenario(
+        tmp_path,
+        SMALL
+        + "limit: {days: 3}\nsite: {pue: 0.5, cooling: airr}\ncluster: {groups: [{id: lab, server: hgx-h10}]}\n",
+    )
+    assert run_app(["check", path]) == 2
+    out = capsys.readouterr().out
+    for part in ("no field 'limit'", "site.pue", "'airr'", "'hgx-h10'"):
+        assert part in out
+
+
 def test_what_cannot_be_built_is_exit_code_2_with_a_whole_report(tmp_path: Path, capsys: Capture) -> None:
     arguments = ["run", "h100-8-lab", "-o", str(tmp_path), "--set", "workloads.finetune.model=llama-3.1-405b"]
     assert run_app(arguments) == 2
