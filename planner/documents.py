@@ -50,6 +50,14 @@ class Document:
         return self.places.get(path, Place(self.path))
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file is there; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def load_document(path: Path, *, name: str | None = None, max_bytes: int = MAX_BYTES) -> Document:
     """Read a YAML file.
 

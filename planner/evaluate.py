@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from planner.arrays import Floats
 from planner.catalog.store import Catalog
 from planner.design.bom import BomRow, bill_of_materials
 from planner.design.cluster import Cluster, draw_cluster
 from planner.design.inventory import Inventory, enter_design, take_inventory
 from planner.design.phasing import upper_tiers_line
-from planner.errors import DesignError, Problem, ScenarioError
+from planner.errors import DesignError, Place, Problem, ScenarioError
 from planner.finance.capex import Capex, capex
 from planner.finance.cashflow import CashFlow, cash_flow
 from planner.finance.depreciation import Depreciation, depreciation
@@ -104,7 +106,30 @@ def evaluate(loaded: Loaded, catalog: Catalog, *, draws: Mapping[str, Floats] | 
     unknown = [key for key in ledger.draws if key not in ledger]
     assert not unknown, f"draws of lines that are not there: {unknown}"
     ledger.solve()
+    _refuse_nonsense(ledger, loaded)
     return Evaluation(loaded, parts, ledger, built, None)
+
+
+def _refuse_nonsense(ledger: Ledger, loaded: Loaded) -> None:
+    """An outcome that is no number is a refusal, never a report.
+
+    Raises:
+        ScenarioError: Names the outcomes.
+    """
+    keys = ("outcome.", "capex.total", "tco.", "unit.", "power.facility", "performance.training.days")
+    odd = [
+        line.key
+        for line in ledger
+        if line.key.startswith(keys) and not np.all(np.isfinite(ledger.value(line)))
+    ]
+    if odd:
+        raise ScenarioError(
+            Problem(
+                f"{', '.join(odd[:3])} would be no number",
+                Place(loaded.document.path),
+                remedy="look for a value of the scenario that is far too large or too small",
+            )
+        )
 
 
 def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Built:
@@ -131,7 +156,36 @@ def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Buil
 
 DESIGNED = ("cluster.gpus", "network.nic_rate", "network.leaf", "phase.", "timing.", "design.", "bom.")
 """Beginnings of keys that the design rests on or sets: another value is another design."""
+RATES = (
+    "share_of_peak",
+    "efficiency",
+    "memory_share",
+    "bytes_per_s",
+    "utilisation",
+    "availability",
+    "scheduled",
+)
+"""Words in keys of shares that something is divided by."""
 POSITIVE = ("price.", "accelerator.", "scaleup.", "network.", "watts.")
+
+
+NEVER_ZERO = ("s", "us", "h", "byte/s", "GB/s", "Gbit/s", "TFLOP/s", "MiB", "W", "years", "tokens", "Mtokens")
+"""Units in which zero means that nothing is there or nothing moves."""
+
+
+def _out_of_bounds(key: str, value: float, unit: str) -> str:
+    """What is wrong with an override's value; empty where nothing is."""
+    if key == "power.pue" and not 1 <= value <= 3:
+        return "must be between 1 and 3"
+    if key.endswith("_ratio") and not 0.1 <= value <= 10:
+        return "must be between 0.1 and 10"
+    if unit.startswith("fraction") and not 0 <= value <= 1:
+        return "must be between 0 and 1"
+    if unit.startswith("fraction") and value == 0 and any(word in key for word in RATES):
+        return "must be more than 0"
+    if value == 0 and (key.startswith(POSITIVE) or unit in NEVER_ZERO):
+        return "must be more than 0"
+    return "must not be negative, nor over 1e15" if not 0 <= value <= 1e15 else ""
 
 
 def _overrides(loaded: Loaded) -> dict[str, Override]:
@@ -150,11 +204,10 @@ def _overrides(loaded: Loaded) -> dict[str, Override]:
                     "change the scenario's cluster, network or phases, and the design follows",
                 )
             )  # fmt: skip
-        least = 1.0 if key == "power.pue" else 0.0
-        if wish.value < least or (wish.value == 0 and key.startswith(POSITIVE)):
-            limit = f"{least:g} or more" if wish.value < least else "more than 0"
+        said = _out_of_bounds(key, wish.value, wish.unit)
+        if said:
             problems.append(
-                Problem(f"is {wish.value:g}, and must be {limit}", place, f"overrides.{key}.value")
+                Problem(f"is {wish.value:g} {wish.unit}, and {said}", place, f"overrides.{key}.value")
             )
     if problems:
         raise ScenarioError(problems)

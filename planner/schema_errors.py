@@ -57,6 +57,8 @@ def _stand(document: Document, at: Path_, location: tuple[Any, ...]) -> Path_:
 def _said(kind: str, detail: Any, given: Any) -> tuple[str, str]:
     context = detail.get("ctx") or {}
     shown = "an empty value" if given is None else f"{given!r}" if isinstance(given, str) else f"{given}"
+    if isinstance(given, (int, float)) and not isinstance(given, bool) and abs(given) > 1e15:
+        shown = f"{float(given):g}" if abs(given) < 1e300 else "a number beyond all bounds"
     if len(shown) > 60:
         shown = shown[:57] + "..."
     match kind:

@@ -150,6 +150,16 @@ class Server(Item):
     """Hardware support, share of price a year."""
     lead_time_weeks: Figure | None = None
 
+    @model_validator(mode="after")
+    def _domain_fits(self) -> Self:
+        if self.gpus % self.scaleup_domain_gpus:
+            raise ValueError(
+                f"a domain of {self.scaleup_domain_gpus} GPUs doesn't divide the {self.gpus} of a server"
+            )
+        if self.power_typical_w.value <= 0 or self.power_max_w.value <= 0:
+            raise ValueError("a server draws power")
+        return self
+
 
 class Nic(Item):
     """A network adapter."""
@@ -395,26 +405,34 @@ class Model(Item):
     vocabulary: int = Field(ge=1)
     tied_embeddings: bool = False
     biases: bool = False
-    learned_positions: int = 0
+    learned_positions: int = Field(default=0, ge=0)
     context: int = Field(ge=1)
     attention: Attention = Attention.GROUPED
-    q_latent: int = 0
-    kv_latent: int = 0
-    rope_head_size: int = 0
-    v_head_size: int = 0
-    window: int = 0
+    q_latent: int = Field(default=0, ge=0)
+    kv_latent: int = Field(default=0, ge=0)
+    rope_head_size: int = Field(default=0, ge=0)
+    v_head_size: int = Field(default=0, ge=0)
+    window: int = Field(default=0, ge=0)
     """Sliding window in tokens; 0 is none."""
-    windowed_layers: int = 0
-    experts: int = 0
-    experts_per_token: int = 0
-    expert_ffn: int = 0
-    shared_experts: int = 0
-    dense_layers: int = 0
+    windowed_layers: int = Field(default=0, ge=0)
+    experts: int = Field(default=0, ge=0)
+    experts_per_token: int = Field(default=0, ge=0)
+    expert_ffn: int = Field(default=0, ge=0)
+    shared_experts: int = Field(default=0, ge=0)
+    dense_layers: int = Field(default=0, ge=0)
     """First layers without experts, in a mixture of experts."""
     parameters_stated: Figure
     """Total parameters the publisher states, for the check of the shapes."""
     active_parameters_stated: Figure | None = None
     training_tokens: Figure | None = None
+
+    @model_validator(mode="after")
+    def _shapes_agree(self) -> Self:
+        if self.attention is Attention.GROUPED and self.heads % self.kv_heads:
+            raise ValueError(f"{self.heads} heads don't divide over {self.kv_heads} of keys and values")
+        if self.experts and not (self.expert_ffn and 0 < self.experts_per_token <= self.experts):
+            raise ValueError("experts need expert_ffn, and experts_per_token between 1 and their number")
+        return self
 
 
 class Assumptions(Item):

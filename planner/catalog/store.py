@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 
 from planner.catalog.figure import Date, Figure, Frozen
 from planner.catalog.schema import FAMILIES, Assumptions, Item
-from planner.documents import Document, load_document
+from planner.documents import Document, is_file, load_document
 from planner.errors import CatalogError, InputError, Place, Problem, nearest
 from planner.resources import shipped
 from planner.schema_errors import problems_of
@@ -162,7 +163,7 @@ class Catalog:
     def _read(self, kind: type[T], item_id: str) -> Entry[T]:
         for folder in reversed(self.folders):
             path = folder / kind.family / f"{item_id}.yaml"
-            if "/" not in item_id and path.is_file():
+            if "/" not in item_id and is_file(path):
                 break
         else:
             raise CatalogError(
@@ -200,7 +201,7 @@ def open_catalog(overlays: Sequence[Path] = ()) -> Catalog:
     """
     from platformdirs import user_config_path
 
-    missing = [path for path in overlays if not path.is_dir()]
+    missing = [path for path in overlays if not os.path.isdir(path)]  # noqa: PTH112 - a name too long is no folder
     if missing:
         raise CatalogError(
             Problem("no such catalog folder", Place(str(path)), remedy="give a folder laid out like catalog/")

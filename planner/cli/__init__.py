@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    from planner.cli.app import run_app
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:
+                reconfigure(errors="backslashreplace")
+        from planner.cli.app import run_app
 
-    raise SystemExit(run_app())
+        code = run_app()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        code = 130
+    raise SystemExit(code)

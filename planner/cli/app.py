@@ -39,36 +39,68 @@ Folders = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
 
+INTERNAL = 70
+"""Exit code of a fault of ours: the traceback says where."""
+MOST_PROBLEMS = 100
+
+
 def run_app(arguments: list[str] | None = None) -> int:
-    """Run a command; a user's mistake becomes its problems and exit code 2, an interrupt 130."""
+    """Run a command; a user's mistake becomes its problems and exit code 2, an interrupt 130.
+
+    A fault of our own is exit code 70 with its traceback, never a code that means a result.
+    """
     from planner.errors import PlannerError
 
     try:
         found = app(args=arguments, standalone_mode=False)
     except PlannerError as error:
-        for problem in error.problems:
-            print(problem, file=sys.stderr)
+        say_problems([str(problem) for problem in error.problems])
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         return 130
     except typer.Exit as leaving:
         return int(leaving.exit_code)
-    except typer.Abort:
-        print("interrupted", file=sys.stderr)
-        return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except Exception as error:
+        return _reader_left()
+    except SystemExit as leaving:
+        # the argument parser leaves this way when the reader of a pipe has gone
+        return _reader_left() if type(sys.stdout).__name__.startswith("Pacify") else int(leaving.code or 0)
+    except OSError as error:
+        print(f"planner: {error.strerror or error}", file=sys.stderr)
+        return 2
+    except Exception as error:  # the parser's own errors have no common base that is public
         if not hasattr(error, "format_message"):
-            raise
+            import traceback
+
+            traceback.print_exc()
+            print(
+                "planner: a fault of ours, not of your input; please report the lines above", file=sys.stderr
+            )
+            return INTERNAL
         context = getattr(error, "ctx", None)
         if context is not None:
             print(context.get_usage(), file=sys.stderr)
         print(f"planner: {error.format_message()}", file=sys.stderr)
         return 2
     return found if isinstance(found, int) else 0
+
+
+def _reader_left() -> int:
+    """Whoever read our output has enough; what follows goes nowhere."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def say_problems(problems: list[str], *, to_stdout: bool = False) -> None:
+    """Print problems, each cut to a readable length, and no more of them than help."""
+    stream = sys.stdout if to_stdout else sys.stderr
+    for problem in problems[:MOST_PROBLEMS]:
+        print(problem if len(problem) <= 600 else f"{problem[:400]} … {problem[-150:]}", file=stream)
+    if len(problems) > MOST_PROBLEMS:
+        print(f"… and {len(problems) - MOST_PROBLEMS:,} more problems", file=stream)
 
 
 def _version(wanted: bool) -> None:
@@ -191,20 +223,22 @@ def schema(
 @app.command(epilog="Example: planner fabric --nodes 127 --switch qm9700 --json")
 def fabric(
     switch: Annotated[str, typer.Option(help="Switch at every tier, a catalog id.")],
-    gpus: Annotated[int | None, typer.Option(min=1, help="GPUs to join.")] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, help="Or nodes to join.")] = None,
-    gpus_per_node: Annotated[int, typer.Option(min=1, help="GPUs of a node.")] = 8,
+    gpus: Annotated[int | None, typer.Option(min=1, max=10_000_000, help="GPUs to join.")] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, max=10_000_000, help="Or nodes to join.")] = None,
+    gpus_per_node: Annotated[int, typer.Option(min=1, max=1024, help="GPUs of a node.")] = 8,
     nics_per_node: Annotated[
-        int | None, typer.Option(min=0, help="NICs of a node; one a GPU by default.")
+        int | None, typer.Option(min=0, max=1024, help="NICs of a node; one a GPU by default.")
     ] = None,
-    rails: Annotated[int | None, typer.Option(min=1, help="Rails; one a NIC by default.")] = None,
+    rails: Annotated[int | None, typer.Option(min=1, max=1024, help="Rails; one a NIC by default.")] = None,
     planes: Annotated[int, typer.Option(min=1, max=16, help="Planes each NIC is split over.")] = 1,
     topology: Annotated[
         str, typer.Option(help="rail-optimised, rail-only or single-switch.")
     ] = "rail-optimised",
-    oversubscription: Annotated[float, typer.Option(min=1.0, help="Leaf bandwidth down over up.")] = 1.0,
+    oversubscription: Annotated[
+        float, typer.Option(min=1.0, max=64.0, help="Leaf bandwidth down over up.")
+    ] = 1.0,
     reserved_ports: Annotated[
-        int | None, typer.Option(min=0, help="Ports kept for management; 4 on InfiniBand by default.")
+        int | None, typer.Option(min=0, max=64, help="Ports kept for management; 4 on InfiniBand by default.")
     ] = None,
     nic: Annotated[
         str | None, typer.Option(help="NIC, a catalog id; one that fits the switch by default.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,11 @@ from planner.errors import InputError, PlannerError, Problem, nearest
 if TYPE_CHECKING:
     from planner.present.view.model import View
 
+INTERNAL = 70
+"""Exit code of a fault of ours."""
 FORMATS = ("html", "xlsx", "json")
+PR_SET_PDEATHSIG = 1
+"""Linux's number for "send me this signal when my parent ends"."""
 PARALLEL_FROM = 4
 """Scenarios from which starting processes pays."""
 
@@ -59,21 +64,26 @@ def run_batch(
     Raises:
         InputError: The call itself is wrong: no scenario, unknown format, unwritable folder.
     """
+    from planner.cli.app import say_problems
     from planner.present.outputs import make_folder
 
     tasks = _tasks(names, everything, output, changes, formats, catalog)
     make_folder(output)
     done: list[Done] = []
+    # being told to end is an interrupt: what is in hand is finished, and workers don't stay behind
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        done.extend(_progress(_results(tasks, jobs), len(tasks)))
+        for one in _progress(_results(tasks, jobs), len(tasks)):
+            done.append(one)
     except KeyboardInterrupt:
         print(f"interrupted: {len(done)} of {len(tasks)} scenarios written", file=sys.stderr)
         return 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
     order = {task: index for index, task in enumerate(tasks)}
     done.sort(key=lambda one: order[one.task])
     for one in done:
-        for problem in one.problems:
-            print(problem, file=sys.stderr)
+        say_problems(list(one.problems))
     if as_json:
         print(json.dumps([_summary(one) for one in done], indent=1, allow_nan=False))
     else:
@@ -143,21 +153,36 @@ def _results(tasks: Sequence[Task], jobs: int | None) -> Iterator[Done]:
         for future in as_completed(futures):
             yield future.result()
     except BaseException:
-        # Scenarios in hand are finished, so that their files are whole; the others are not begun.
+        # Scenarios in hand are finished, so that their files are whole; the others are not begun. A
+        # further ctrl-C must not cut this short, or workers would be left behind.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         pool.shutdown(cancel_futures=True)
         raise
     pool.shutdown()
 
 
 def _quiet() -> None:
-    """A worker leaves ctrl-C to the parent, which lets it finish what it has in hand."""
-    import signal
-
+    """A worker leaves signals to the parent, which lets it finish, and ends when the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run_one(task: Task) -> Done:
-    """Evaluate one scenario and write its files, each whole or not at all."""
+    """Evaluate one scenario and write its files; a fault of ours in one doesn't end the batch."""
+    try:
+        return _run_one(task)
+    except Exception:
+        import traceback
+
+        said = f"{task.name}: a fault of ours, not of your input; please report these lines"
+        return Done(task, INTERNAL, (said, traceback.format_exc()), None, ())
+
+
+def _run_one(task: Task) -> Done:
     from planner.present.outputs import write_reports
     from planner.present.view.build import view
     from planner.study.plan import plan

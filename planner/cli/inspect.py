@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from planner.scenario.load import load_scenario
 
 def check_scenarios(names: Sequence[str], *, changes: Sequence[str], catalog: Sequence[Path]) -> int:
     """Print every problem of every scenario; 0 where there is none, else 2."""
+    from planner.cli.app import say_problems
     from planner.evaluate import evaluate
     from planner.scenario.parts import with_part_problems
 
@@ -28,8 +30,8 @@ def check_scenarios(names: Sequence[str], *, changes: Sequence[str], catalog: Se
         except PlannerError as error:
             worst = 2
             whole = with_part_problems(error, shelf) if isinstance(error, ScenarioError) else error
-            for problem in whole.problems:
-                print(problem if problem.place else f"{name}: {problem}")
+            said = [str(problem) if problem.place else f"{name}: {problem}" for problem in whole.problems]
+            say_problems(said, to_stdout=True)
     return worst
 
 
@@ -66,7 +68,7 @@ def write_template(path: Path, *, force: bool) -> int:
     from planner.present.files import write_atomically
     from planner.scenario.template import scenario_template
 
-    if path.exists() and not force:
+    if os.path.lexists(path) and not force:
         raise InputError(
             Problem("is there already", Place(str(path)), remedy="choose another name, or give --force")
         )

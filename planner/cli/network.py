@@ -57,7 +57,16 @@ def design_alone(
     shelf = open_catalog(catalog)
     ports = shelf.entry(Switch, switch)
     fabric = ports.item.fabric
-    rate = _nic_rate(shelf, nic or TYPICAL_NIC[(fabric, ports.item.lane_rate_gbit_per_s)])
+    chosen = nic or TYPICAL_NIC.get((fabric, ports.item.lane_rate_gbit_per_s))
+    if chosen is None:
+        raise InputError(
+            Problem(
+                f"no usual NIC is known for '{switch}'",
+                key="--nic",
+                remedy="name one: planner catalog list nics",
+            )
+        )
+    rate = _nic_rate(shelf, chosen)
     if reserved_ports is None:
         default = shelf.figure("network", "ufm_links_per_fabric_count")[0].value
         reserved_ports = int(default) if fabric is Fabric.INFINIBAND else 0
@@ -78,9 +87,7 @@ def design_alone(
     if as_json:
         print(json.dumps(built.to_json(), indent=1))
         return 0
-    print(
-        f"{ports.item.name}, {rate / planes:g} Gbit/s links, NIC {nic or TYPICAL_NIC[(fabric, ports.item.lane_rate_gbit_per_s)]}"
-    )
+    print(f"{ports.item.name}, {rate / planes:g} Gbit/s links, NIC {chosen}")
     width = max(len(key) for key in built.to_json())
     for key, count in built.to_json().items():
         print(f"{key.removesuffix('_count').replace('_', ' '):<{width}} {count:>9,}")

@@ -10,6 +10,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import ceil
 
 from planner.choices import Topology
@@ -400,17 +401,13 @@ def _why(request: FabricRequest, shape: Clos, split: LeafSplit, groups: int) -> 
     told = [
         f"A leaf gives {split.down:,} of its {request.radix(Tier.LEAF):,} ports to nodes, so {rails:,} "
         f"leaves (one for each rail) serve {per_leaf:,} nodes, and {request.nodes:,} nodes take "
-        f"{groups:,} such groups, the last built whole.",
+        f"{groups:,} such group{'s, the last built whole' if groups > 1 else ', built whole'}.",
         f"{shape.spines_per_pod:,} spines let every leaf reach every spine with "
         f"{shape.links_per_leaf_spine:,} link{'s' if shape.links_per_leaf_spine > 1 else ''}, "
         "the fewest that do.",
     ]
-    bare = leaf_groups_for(request, nodes=request.nodes, down=split.down, reserved_ports=0)
-    if bare < groups:
-        told.append(
-            f"{request.reserved_ports:,} ports kept for management ask for one more leaf group; "
-            f"fewer nodes would save it ({-(-request.reserved_ports // request.nics_per_node):,} at most)."
-        )
+    if request.reserved_ports:
+        told += _reserved_in_words(request, groups)
     if shape.tiers == 3:
         most = groups_max(
             tiers=2, leaves_per_group=rails, spine_radix=request.radix(Tier.SPINE), core_radix=0
@@ -425,3 +422,31 @@ def _why(request: FabricRequest, shape: Clos, split: LeafSplit, groups: int) -> 
             f"NIC's {request.nic_rate_gbit_per_s:,.0f}, and the switches more ports."
         )
     return tuple(told)
+
+
+def _reserved_in_words(request: FabricRequest, groups: int) -> list[str]:
+    """What the ports kept for management cost, and the two ways to save it; nothing where they cost nothing."""
+    down, kept = _split(request).down, request.reserved_ports
+    more = groups - leaf_groups_for(request, nodes=request.nodes, down=down, reserved_ports=0)
+    if more < 1:
+        return []
+    fewer = next(
+        (
+            count
+            for count in range(1, request.nodes)
+            if leaf_groups_for(request, nodes=request.nodes - count, down=down, reserved_ports=kept) < groups
+        ),
+        0,
+    )
+    saved = f"{_counted(fewer, 'node')} fewer would save {'one' if more > 1 else 'it'}, and " if fewer else ""
+    bare = design_fabric(replace(request, reserved_ports=0))
+    leaves = _counted(bare.leaves, "leaf" if bare.leaves == 1 else "leave")
+    return [
+        f"{_counted(kept, 'port')} kept for management ask{'s' if kept == 1 else ''} for "
+        f"{_counted(more, 'more leaf group')}: {saved}reserved_ports: 0 would need "
+        f"{leaves} and {_counted(bare.spines, 'spine')}."
+    ]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,10 +16,109 @@ from planner.ledger import Ledger, Line
 from planner.scenario.givens import assume
 
 FILE = "performance"
-UNITS = (
-    ("_fraction", "fraction"), ("_ratio", "1"), ("_factor", "1"), ("_exponent", "1"), ("_s", "s"),
-    ("_bytes", "byte"), ("_per_s", "byte/s"), ("_tokens", "tokens"),
-)  # fmt: skip
+UNIT = re.compile(
+    r"_(?P<unit>bytes_per_(?P<per>s|parameter|element|entry|value)|fraction(_per_(?P<each>doubling))?"
+    r"|ratio|factor|exponent|bytes|tokens|s)(?=_|$)"
+)
+"""The unit within a key: what follows it says for which chip, format, stack or release."""
+WORDS = {
+    "ampere": "Ampere", "hopper": "Hopper", "blackwell": "Blackwell", "other": "other accelerators",
+    "16bit": "16-bit", "fp8": "FP8", "nvfp4": "NVFP4", "narrow": "8- and 4-bit",
+    "nvlink": "NVLink", "nvlink3": "NVLink 3", "nvlink4": "NVLink 4", "nvlink5": "NVLink 5",
+    "infiniband": "InfiniBand", "adaptive_infiniband": "InfiniBand with adaptive routing", "efa": "EFA",
+    "spraying": "packet spraying", "tuned_ecmp": "tuned ECMP", "plain_ecmp": "plain ECMP",
+    "megatron_core": "Megatron Core", "megatron_2021": "Megatron of 2021", "mlperf": "MLPerf stacks",
+    "torchtitan": "TorchTitan", "fsdp_2023": "FSDP of 2023", "compiled": "compiled stacks", "older": "older stacks",
+    "tensorrt_llm": "TensorRT-LLM", "vllm": "vLLM", "sglang": "SGLang", "2025": "releases of 2025",
+    "before_2026": "releases before 2026", "from_2026": "releases from 2026 on",
+    "before_2026_06": "releases before 2026-06", "from_2026_06": "releases from 2026-06 on",
+}  # fmt: skip
+"""Chips, formats, links, stacks and releases as people write them."""
+MODES = ("training", "serving")
+NAMES = {
+    "gemm_share_of_peak": "GEMM share of peak",
+    "gemm_rowwise": "GEMM rate with row-wise scaling",
+    "gemm_fine_scaling": "GEMM rate with fine scaling",
+    "gemm_shape_constant": "GEMM shape constant",
+    "gemm_fixed": "Fixed time of a GEMM",
+    "grouped_gemm_share": "Grouped GEMM rate over dense",
+    "expert_gemm_share": "Expert GEMM rate over dense",
+    "expert_tile": "Tile of an expert GEMM",
+    "power": "Exponent of the power ratio in the sustained rate",
+    "attention_stack": "Attention rate of the stack",
+    "attention_sinks": "Attention rate with sinks and windows",
+    "attention_full_rate_head_dim": "Head width from which attention runs at the full rate",
+    "attention_head_dim": "Exponent of narrow heads in the attention rate",
+    "attention_backward_flop": "Attention FLOP, backward over forward",
+    "attention_backward_rate": "Attention rate, backward over forward",
+    "prefill_attention_share": "Prefill attention share of peak",
+    "memory_share": "Share of the memory bandwidth reached",
+    "memory_traffic": "Memory traffic factor",
+    "memory_backward": "Memory traffic, backward over forward",
+    "memory_use": "Share of the memory used",
+    "cast": "Traffic of casts",
+    "gradient_traffic": "Gradient traffic",
+    "logit_traffic": "Logit traffic",
+    "element": "Element-wise traffic",
+    "expert_traffic": "Expert traffic factor",
+    "training_optimiser": "Optimiser traffic",
+    "weight": "Memory of weights",
+    "gradient": "Memory of gradients",
+    "optimiser": "Memory of optimiser states",
+    "logit": "Memory of logits",
+    "activation": "Activation memory over the plain count",
+    "reserved": "Reserved memory",
+    "layer_fixed": "Fixed time of a layer",
+    "sparse_layer_fixed": "Fixed time of a sparse layer",
+    "sparse_layer_host": "Host time of a sparse layer",
+    "step_fixed": "Fixed time of a step",
+    "sequence_fixed": "Fixed time of a sequence",
+    "request_host": "Host time of a request",
+    "first_token_fixed": "Fixed time to the first token",
+    "first_token_decode_steps": "Decode steps before the first token",
+    "tensor_overlap": "Hidden share of tensor-parallel communication",
+    "data_overlap": "Hidden share of data-parallel communication",
+    "data_overlap_slowdown": "Slowdown by hidden data-parallel communication",
+    "pipeline_exposed": "Exposed share of pipeline communication",
+    "pipeline_interleaved_exposed": "Exposed pipeline communication, interleaved over plain",
+    "sharded_hiding": "Share of compute that hides gathers of weights",
+    "sharded_slowdown": "Slowdown by hidden gathers of weights",
+    "expert_transfer_efficiency": "Efficiency of expert transfers",
+    "expert_exposed": "Exposed share of expert exchange",
+    "expert_once_per_domain": "Share of tokens that cross once per domain",
+    "permute_passes": "Permutation passes",
+    "straggler": "Time lost to stragglers",
+    "model_band_known_stack": "Band of the step time, known stack",
+    "model_band_unknown_stack": "Band of the step time, unknown stack",
+    "model_band_moe": "Band of the step time, mixture of experts",
+    "scale_up": "Scale-up rate",
+    "scale_up_start": "Scale-up start time",
+    "scale_up_hop": "Scale-up time per hop",
+    "scale_up_half_rate": "Scale-up message at half rate",
+    "scale_up_share_of_link": "Scale-up share of the link rate",
+    "scale_out_start": "Scale-out start time",
+    "scale_out_hop": "Scale-out time per hop",
+    "scale_out_half_rate": "Scale-out message at half rate",
+    "all_reduce_start": "All-reduce start time",
+    "all_reduce_hop": "All-reduce time per hop",
+    "all_reduce_half_rate": "All-reduce message at half rate",
+    "in_network_gain": "Gain of in-network reduction",
+    "nic_efficiency": "NIC efficiency",
+    "rail_only_overhead": "Rail-only overhead",
+    "hierarchical_pipelined": "Pipelined share of hierarchical collectives",
+    "kv_share": "KV-cache read rate over the memory share",
+    "kv_fill_sequences": "Sequences that fill KV-cache reads",
+    "tail_low_load": "Low load of the tail ratios",
+    "tail_high_load": "High load of the tail ratios",
+    "tail_first_token_low": "TTFT p99 over mean, low load",
+    "tail_first_token_high": "TTFT p99 over mean, high load",
+    "tail_per_token_low": "TPOT p99 over mean, low load",
+    "tail_per_token_high": "TPOT p99 over mean, high load",
+    "tuned_submission": "Throughput of tuned submissions over other stacks",
+    "band_throughput": "Band of TPOT and throughput",
+    "band_first_token": "Band of TTFT",
+}
+"""Names of figures that read badly with their underscores taken out."""
 
 T = TypeVar("T")
 
@@ -37,8 +138,7 @@ class Assumed:
 
     def __call__(self, key: str) -> Floats:
         """Values of a figure, shape (n,)."""
-        label = key.replace("_", " ").removesuffix(" fraction").removesuffix(" s").capitalize()
-        unit = next((unit for end, unit in UNITS if key.endswith(end)), "1")
+        label, unit = label_and_unit(key)
         return self.use(assume(self.ledger, self.catalog, FILE, key, label, unit))
 
     def first_of(self, *keys: str) -> Floats:
@@ -56,6 +156,53 @@ class Assumed:
                 continue
             return self(key)
         return self(keys[-1])
+
+
+@cache
+def label_and_unit(key: str) -> tuple[str, str]:
+    """What a person reads for a figure's key, and its unit.
+
+    >>> label_and_unit("gemm_share_of_peak_blackwell_16bit_fraction")
+    ('GEMM share of peak, Blackwell, 16-bit', 'fraction')
+    >>> label_and_unit("scale_up_bytes_per_s_nvlink5"), label_and_unit("serving_step_fixed_s_vllm")
+    (('Scale-up rate, NVLink 5', 'byte/s'), ('Fixed time of a step, vLLM, serving', 's'))
+    """
+    found = UNIT.search(key)
+    unit, name, rest = "1", key, ""
+    if found is not None:
+        unit, name, rest = _unit(found), key[: found.start()], key[found.end() + 1 :]
+    # Chips and formats may also stand before the unit, at the end of the name.
+    name, said = _without_words(name)
+    left, more = _without_words(rest)
+    said += ([left.replace("_", " ")] if left else []) + more
+    mode, _, stem = name.partition("_")
+    if mode in MODES:
+        said.append(mode)
+    else:
+        stem = name
+    label = NAMES.get(name) or NAMES.get(stem) or stem.replace("_", " ").capitalize()
+    return ", ".join([label, *said]), unit
+
+
+def _without_words(text: str) -> tuple[str, list[str]]:
+    """Text without the known words at its end, and those words as people write them."""
+    said: list[str] = []
+    while text:
+        end = max((word for word in WORDS if f"_{text}".endswith(f"_{word}")), key=len, default="")
+        if not end:
+            break
+        said.insert(0, WORDS[end])
+        text = text[: -len(end)].removesuffix("_")
+    return text, said
+
+
+def _unit(found: re.Match[str]) -> str:
+    unit = found["unit"]
+    if found["per"]:
+        return f"byte/{found['per']}"
+    if unit.startswith("fraction"):
+        return f"fraction/{found['each']}" if found["each"] else "fraction"
+    return {"bytes": "byte", "tokens": "tokens", "s": "s"}.get(unit, "1")
 
 
 def rows(values: T, count: int) -> T:

@@ -79,6 +79,19 @@ def percent(fraction: float, places: int = 1) -> str:
     return f"{fraction * 100:.{places}f}" if math.isfinite(fraction) else NOTHING
 
 
+def out_of_100(share: float) -> str:
+    """Odds as the report says them; rounding never makes a chance a certainty.
+
+    >>> out_of_100(0.03), out_of_100(0.714), out_of_100(1.0), out_of_100(0.998), out_of_100(0.004), out_of_100(0.0)
+    ('3 of 100', '71 of 100', '100 of 100', 'over 99 of 100', 'under 1 of 100', '0 of 100')
+    """
+    if 0.995 <= share < 1:
+        return "over 99 of 100"
+    if 0 < share < 0.005:
+        return "under 1 of 100"
+    return f"{share * 100:.0f} of 100"
+
+
 def count(value: float) -> str:
     """Whole number with thousands separated.
 
@@ -110,6 +123,8 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
 
     >>> quantity(1726400.0, "W"), quantity(0.382, "fraction"), quantity(1024.0, "1"), quantity(2.318, "USD/GPU-h")
     ('1.73 MW', '38.2 %', '1,024', '2.32 USD/GPU-h')
+    >>> quantity(3e9, "byte"), quantity(6.8e11, "byte/s"), quantity(12.0, "byte/parameter")
+    ('3.00 GB', '680 GB/s', '12.0 B/parameter')
     """
     if not math.isfinite(value):
         return NOTHING
@@ -130,11 +145,45 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
             return _prefixed(value, unit, digits)
     if unit.startswith("USD/year"):
         return f"{money(value, digits)} a year"
-    return f"{significant(value, digits)} {unit}"
+    return f"{significant(value, digits)} {_symbol(unit)}"
+
+
+def given(value: float, unit: str) -> str:
+    """A given number with all the digits it was written with, and its unit in what people read.
+
+    >>> given(0.07, "fraction"), given(3e9, "byte"), given(6.8e11, "byte/s"), given(312667.0, "USD"), given(5.4, "1")
+    ('7 %', '3 GB', '680 GB/s', '312,667 USD', '5.4')
+    >>> given(9e-6, "s"), given(600.0, "s"), given(34.0, "byte/parameter"), given(0.0025, "fraction/doubling")
+    ('9 us', '600 s', '34 B/parameter', '0.25 % a doubling')
+    """
+    if not math.isfinite(value):
+        return NOTHING
+    if unit.startswith("fraction"):
+        return f"{plain(value * 100)} %{unit.removeprefix('fraction').replace('/', ' a ')}"
+    if unit == "flag":
+        return "yes" if value else "no"
+    if unit in ("1", "month"):
+        return plain(value)
+    if unit == "s" and 0 < abs(value) < 1:
+        scale, small = (1e-3, "ms") if abs(value) >= 1e-3 else (1e-6, "us")
+        return f"{plain(value / scale)} {small}"
+    if unit in ("W", "byte/s", "byte", "FLOP/s", "FLOP"):
+        for scale, prefix in _PREFIXES:
+            if abs(value) >= scale:
+                return f"{plain(value / scale)} {prefix}{_symbol(unit)}"
+    return f"{plain(value)} {_symbol(unit)}"
+
+
+_PREFIXES: Final = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def _symbol(unit: str) -> str:
+    return f"B{unit.removeprefix('byte')}" if unit == "byte" or unit.startswith("byte/") else unit
 
 
 def _prefixed(value: float, unit: str, digits: int) -> str:
-    for scale, prefix in ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+    unit = _symbol(unit)
+    for scale, prefix in _PREFIXES:
         if abs(value) >= scale * 0.9995:
             return f"{significant(value / scale, digits)} {prefix}{unit}"
     return f"{significant(value, digits)} {unit}"

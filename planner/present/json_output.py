@@ -73,6 +73,10 @@ class Headline(_Strict):
     """Whether the limit is met; null without a limit or a value."""
     odds: float | None
     """Share of the draws that meet the limit."""
+    judged_key: str | None
+    """Line that the limit is judged by where it isn't ``key``, such as power at peak; null where it is."""
+    judged_value: float | None
+    """Value of that line; ``met`` and ``odds`` are judged by it."""
     basis: str
     """Letter of the weakest basis that carries it; empty without a value."""
 
@@ -240,6 +244,8 @@ def _headline(cell: Cell, evaluation: Evaluation) -> dict[str, Any]:
         "limit": _number(cell.limit),
         "met": cell.met,
         "odds": _number(cell.odds),
+        "judged_key": cell.judged_key,
+        "judged_value": _number(cell.judged_value),
         "basis": cell.letter,
     }
 

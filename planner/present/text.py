@@ -27,9 +27,13 @@ def headline_table(view: View) -> str:
     for cell in view.headlines:
         if cell.value is None:
             continue
-        mark = "" if cell.met is None else "meets" if cell.met else "MISSES"
+        mark = "" if cell.met is None else "met" if cell.met else "MISSED"
         if cell.odds is not None:
-            mark += f", {fmt.percent(cell.odds, 0)} of 100 draws"
+            mark += (
+                f" (in {fmt.out_of_100(cell.odds)} draws)"
+                if cell.met
+                else f" (met in {fmt.out_of_100(cell.odds)} draws)"
+            )
         rows.append((cell.name, cell.text, cell.range_text, cell.limit_text, mark, cell.letter))
         if cell.note:
             rows.append((f"  {cell.note}", "", "", "", "", ""))

@@ -82,6 +82,18 @@ def remove_item(text: str, path: Path_) -> str:
     return remove_key(text, path)
 
 
+def without_head_comment(text: str) -> str:
+    """The text without the comment lines before its first key; a line for editors (``yaml-language-server``) stays.
+
+    >>> without_head_comment("# About this plan.\\n# More.\\n\\n# yaml-language-server: $schema=a\\nname: x  # y\\n# z\\n")
+    '# yaml-language-server: $schema=a\\nname: x  # y\\n# z\\n'
+    """
+    lines = text.splitlines(keepends=True)
+    size = next((i for i, line in enumerate(lines) if line.strip() and not line.startswith("#")), 0)
+    kept = [line for line in lines[:size] if line.startswith("#") and "yaml-language-server:" in line]
+    return "".join([*kept, *lines[size:]])
+
+
 def override(text: str, merged: Any, path: Path_, value: Any) -> str:
     """Set a value of a plan that may extend another: items are found by id, and written where missing.
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from planner.documents import Document, Path_, load_document, parse_document
+from planner.documents import Document, Path_, is_file, load_document, parse_document
 from planner.errors import InputError, Place, Problem, ScenarioError, nearest
 from planner.resources import shipped
 from planner.scenario.schema import Scenario
@@ -85,12 +85,11 @@ def find_scenario(name: str, *, beside: Path | None = None) -> Path:
     path = Path(name)
     candidates = [beside / path] if beside is not None and not path.is_absolute() else []
     candidates.append(path)
+    if "/" not in name:
+        candidates.append(shipped("templates") / "scenarios" / f"{name}.yaml")
     for candidate in candidates:
-        if candidate.is_file():
+        if is_file(candidate):
             return candidate
-    built_in = shipped("templates") / "scenarios" / f"{name}.yaml"
-    if "/" not in name and built_in.is_file():
-        return built_in
     raise ScenarioError(
         Problem(
             f"no scenario file '{name}', and none of this name ships",
@@ -203,7 +202,7 @@ def _shown(path: Path) -> str:
     try:
         return f"templates/{path.relative_to(shipped('templates'))}"
     except ValueError:
-        return str(path)
+        return str(path).encode("utf-8", "replace").decode()
 
 
 def _extended(document: Document, path: Path, above: tuple[Path, ...]) -> tuple[Document, tuple[str, ...]]:
@@ -228,6 +227,10 @@ def _extended(document: Document, path: Path, above: tuple[Path, ...]) -> tuple[
     if len(chain) > 8:
         raise ScenarioError(Problem("more than eight scenarios deep", place, "extends"))
     base, bases = _merged(base_path, chain)
+    if not isinstance(base.data, dict):
+        raise ScenarioError(
+            Problem(f"'{base_name}' is no scenario: a mapping of keys is needed", place, "extends")
+        )
     merged = Document({}, document.path)
     merged.data = _overlay(base.data, document.data, (), (), base, document, merged)
     merged.places[()] = document.place(())
@@ -257,10 +260,19 @@ def _overlay(
         return found
     if _keyed(base) and _keyed(over):
         items: list[Any] = []
-        by_id = {item["id"]: index for index, item in enumerate(over)}
+        by_id: dict[str, int] = {}
+        for index, item in enumerate(over):
+            if item["id"] in by_id:
+                place = new.place((*over_path, index, "id"))
+                raise ScenarioError(
+                    Problem(f"id '{item['id']}' is used twice", place, remedy="rename one of them")
+                )
+            by_id[item["id"]] = index
         for index, item in enumerate(base):
             here = (*out_path, len(items))
             mine = by_id.pop(item["id"], None)
+            if mine is not None and (*over_path, mine) in new.places:
+                out.places[here] = new.places[(*over_path, mine)]
             items.append(
                 _copy(item, (*base_path, index), old, out, here)
                 if mine is None
@@ -311,6 +323,8 @@ def _change(document: Document, changes: Iterable[str]) -> list[Problem]:
 def _put(document: Document, dotted: str, value: Any, place: Place) -> None:
     """Set one value; list items are named by id or by index from 0."""
     parts = dotted.replace("[", ".").replace("]", "").split(".")
+    if parts[0] == "extends":
+        raise ScenarioError(Problem("bases are read before changes", place, remedy="write extends in a file"))
     if parts[0] == "overrides" and len(parts) > 1:
         parts = ["overrides", dotted.partition(".")[2]]  # ledger keys hold dots of their own
     here: Any = document.data
@@ -320,7 +334,9 @@ def _put(document: Document, dotted: str, value: Any, place: Place) -> None:
         step: str | int = part
         if isinstance(here, list):
             found = [i for i, item in enumerate(here) if isinstance(item, dict) and item.get("id") == part]
-            found = found or ([int(part)] if part.isdigit() and int(part) < len(here) else [])
+            found = found or (
+                [int(part)] if part.isascii() and part.isdigit() and int(part) < len(here) else []
+            )
             if not found:
                 ids = [str(item.get("id")) for item in here if isinstance(item, dict)]
                 raise ScenarioError(

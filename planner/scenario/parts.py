@@ -167,11 +167,13 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
     oob = finder.find(Switch, network.oob, "network", "oob") if network.oob else None
     site = finder.find(Site, scenario.site.location, "site", "location")
     cooling = finder.find(CoolingType, scenario.site.cooling, "site", "cooling")
+    _check_planes(finder, groups)
     models = {
         workload.model: model
         for index, workload in enumerate(scenario.workloads)
         if (model := finder.find(Model, workload.model, "workloads", index, "model")) is not None
     }
+    _check_context(finder, models)
     rental = None
     if scenario.money.rental is not None:
         rental = finder.find(Rental, scenario.money.rental, "money", "rental")
@@ -188,6 +190,34 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
         loaded, catalog, tuple(groups), tuple(tiers), inband, oob, behaviour, storage, site, cooling,
         models, rental, as_of,
     )  # fmt: skip
+
+
+def _check_planes(finder: _Finder, groups: list[GroupParts]) -> None:
+    planes = finder.loaded.scenario.network.planes
+    for group in groups[:1]:
+        nic = group.nic.item
+        lanes = round(nic.port_rate_gbit_per_s.value * nic.ports / nic.lane_rate_gbit_per_s)
+        if lanes % planes:
+            finder.refuse(
+                f"is {planes}, and '{nic.id}' has {lanes} lanes, which don't divide over so many",
+                "network", "planes", remedy=f"choose from {', '.join(str(n) for n in range(1, 9) if lanes % n == 0)}",
+            )  # fmt: skip
+
+
+def _check_context(finder: _Finder, models: dict[str, Entry[Model]]) -> None:
+    """A model is trained and asked within its context."""
+    for index, workload in enumerate(finder.loaded.scenario.workloads):
+        model = models.get(workload.model)
+        if model is None:
+            continue
+        training = workload.kind is WorkloadKind.TRAINING
+        tokens = workload.sequence_tokens if training else workload.input_tokens + workload.output_tokens
+        if tokens > model.item.context:
+            finder.refuse(
+                f"is {tokens:,} tokens, and '{workload.model}' has a context of {model.item.context:,}",
+                "workloads", index, "sequence_tokens" if training else "input_tokens",
+                remedy=f"at most {model.item.context:,}" + ("" if training else " with the answer"),
+            )  # fmt: skip
 
 
 FOREIGN = {

@@ -5,21 +5,57 @@ Every field's docstring is its help text in editors, in the TUI and in ``planner
 
 from __future__ import annotations
 
-import re
+import unicodedata
+from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from planner.choices import Precision, Recompute, Sharding, Topology
 
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=120, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?$")]
+
+
+def _printable(text: str) -> str:
+    """A line that a terminal, a page and a sheet show as it is.
+
+    Raises:
+        ValueError: Nothing to see, or characters that steer what shows them.
+    """
+    if not text.strip():
+        raise ValueError("is blank, and a title is needed")
+    odd = [one for one in text if unicodedata.category(one) in ("Cc", "Zl", "Zp", "Cs", "Cn") or one in BIDI]
+    if odd:
+        raise ValueError(f"holds the control character U+{ord(odd[0]):04X}; write plain text on one line")
+    return text
+
+
+def _day(text: str) -> str:
+    """A month or day of this century.
+
+    Raises:
+        ValueError: No such day, or outside 2000 to 2100.
+    """
+    try:
+        found = date.fromisoformat(text if len(text) == 10 else f"{text}-01")
+    except ValueError as error:
+        raise ValueError(f"'{text}' is no month or day; write YYYY-MM or YYYY-MM-DD") from error
+    if not 2000 <= found.year <= 2100:
+        raise ValueError(f"'{text}' is outside 2000 to 2100")
+    return text
+
+
+BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+Name = Annotated[str, StringConstraints(max_length=120), AfterValidator(_printable)]
+Day = Annotated[str, AfterValidator(_day)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+Positive = Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False, strict=True)]
+NotNegative = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False, strict=True)]
 Count = Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
+
+
+LONGEST_BUILD_MONTHS = 180
 
 
 class Strict(BaseModel):
@@ -74,7 +110,7 @@ class Workload(Strict):
     """training or serving."""
     model: Id
     """Model architecture, an item of the catalog."""
-    share_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)] = 1.0
+    share_fraction: Annotated[float, Field(ge=0.001, le=1, allow_inf_nan=False, strict=True)] = 1.0
     """Share of the scheduled GPU-hours this workload gets; what is not given out stands idle."""
     precision: Precision = Precision.BF16
     """Arithmetic of the large matrix products: bf16, fp8 or fp4."""
@@ -110,7 +146,7 @@ class Group(Strict):
 class Cluster(Strict):
     """The compute."""
 
-    groups: tuple[Group, ...] = Field(min_length=1)
+    groups: tuple[Group, ...] = Field(min_length=1, max_length=32)
     """Groups of servers; the first one runs the workloads' plans."""
     spare_fraction: Fraction | None = None
     """Spare servers bought and kept, share of those in service, in whole servers; 0.02 by default, and none
@@ -198,7 +234,7 @@ class SiteWish(Strict):
     """Rent for a kW of IT power; the location's by default."""
     limit_mw: Positive | None = None
     """Power the utility can deliver, MW at the meter; the peak is judged by it, and by limits.site_mw if that is lower."""
-    rack_limit_kw: Positive | None = None
+    rack_limit_kw: Annotated[float, Field(gt=0, le=10_000, allow_inf_nan=False, strict=True)] | None = None
     """Power one rack may draw; by cooling method by default."""
     row_racks: Annotated[int, Field(ge=2, le=60, strict=True)] = 12
     """Racks in a row."""
@@ -228,7 +264,7 @@ class Money(Strict):
         None
     )
     """Yearly discount rate; the catalog's default otherwise."""
-    utilisation_fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=True)] = 0.85
+    utilisation_fraction: Annotated[float, Field(ge=0.001, le=1, allow_inf_nan=False, strict=True)] = 0.85
     """Share of available GPU-hours that workloads are scheduled on."""
     deposit_fraction: Fraction = 0.3
     """Share of a purchase paid with the order; the rest is paid at the in-service date."""
@@ -304,7 +340,7 @@ class Scenario(Strict):
     """Date against which prices are stale and parts orderable; the catalog's release date by default."""
     extends: str | None = None
     """Scenario this one changes: a file beside it, or the name of a shipped one."""
-    workloads: tuple[Workload, ...] = Field(min_length=1)
+    workloads: tuple[Workload, ...] = Field(min_length=1, max_length=16)
     """What runs on the cluster."""
     cluster: Cluster
     """Servers."""
@@ -316,9 +352,9 @@ class Scenario(Strict):
     """Terms."""
     limits: Limits = Limits()
     """Limits to be met."""
-    phases: tuple[Phase, ...] = ()
+    phases: tuple[Phase, ...] = Field(default=(), max_length=32)
     """Purchases; one, ordered on as_of, by default."""
-    overrides: dict[str, OverrideWish] = Field(default_factory=dict)
+    overrides: dict[str, OverrideWish] = Field(default_factory=dict, max_length=500)
     """Ledger lines replaced by typed values."""
 
     @model_validator(mode="after")
@@ -340,6 +376,14 @@ class Scenario(Strict):
         return self
 
     def _check_phases(self) -> None:
+        if self.phases:
+            first = min(phase.order for phase in self.phases)
+            last = max(phase.in_service for phase in self.phases)
+            months = (int(last[:4]) - int(first[:4])) * 12 + int(last[5:7]) - int(first[5:7])
+            if months > LONGEST_BUILD_MONTHS:
+                raise ValueError(
+                    f"phases span {months} months, and at most {LONGEST_BUILD_MONTHS} are planned"
+                )
         known = {phase.id for phase in self.phases}
         groups = {group.id: group.phase for group in self.cluster.groups}
         for group, phase in groups.items():
@@ -363,6 +407,3 @@ class Scenario(Strict):
             if group.phase == phase.id or group.id in phase.groups:
                 return phase
         return self.phases[0] if self.phases else None
-
-
-SAFE_FILE_NAME = re.compile(r"[^A-Za-z0-9._-]+")

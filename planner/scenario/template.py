@@ -16,7 +16,7 @@ from planner.scenario.schema import Scenario
 EXAMPLE: dict[str, Any] = {
     "name": "My cluster",
     "as_of": "2026-11-30",
-    "workloads": [{"id": "pretrain", "kind": "training", "model": "llama-3.1-70b", "tokens_trillion": 2.0}],
+    "workloads": [{"id": "pretrain", "kind": "training", "model": "llama-3.1-70b", "tokens_trillion": 1.0}],
     "cluster": {"groups": [{"id": "main", "server": "hgx-h200", "gpus": 256}]},
     "network": {"leaf": {"switch": "qm9700"}},
     "site": {"location": "us-virginia", "limit_mw": 1.0},

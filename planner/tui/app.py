@@ -29,7 +29,7 @@ from planner.tui.editing import Editing
 from planner.tui.evaluating import Answer, Evaluate, Question, answer, refined
 from planner.tui.exporting import export
 from planner.tui.files import Shelf, state_folder
-from planner.tui.keymap import BINDINGS, FOOTERS, HIGH_CONTRAST, SCREENS, THEMES
+from planner.tui.keymap import BINDINGS, FOOTERS, HIGH_CONTRAST, LATER, SCREENS, THEMES
 from planner.tui.lines import Line, Lines, plain
 from planner.tui.looking import Looking
 from planner.tui.opening import Opening
@@ -169,10 +169,9 @@ class PlannerApp(Editing, Looking, Opening):
         )
         parts: list[tuple[str, str]] = []
         for digit, name, title in SCREENS:
-            front = name == pane
-            parts.append(
-                (f"[{digit} {title}] " if front else f" {digit} {title}  ", "head" if front else "dim")
-            )
+            front, gap = name == pane, "  " if parts else ""
+            told = f"[{digit} {title}]" if front else f"{digit} {title}"
+            parts.append((f"{gap}{told}", "head" if front else "dim"))
         base.query_one("#tabs", Lines).show([Line(tuple(parts))])
 
     def on_key(self, event: events.Key) -> None:
@@ -191,6 +190,8 @@ class PlannerApp(Editing, Looking, Opening):
             return
         base = self.screen_stack[0]
         base.query_one("#panes", ContentSwitcher).current = name
+        if name == "export":
+            base.query_one("#export", ExportPane).arrive(self.state)
         self.draw_pane()
         focus = {
             "start": "#start-lines", "plan": "#grid", "where": "#where-lines", "network": "#network-lines",
@@ -363,6 +364,8 @@ class PlannerApp(Editing, Looking, Opening):
         name = next((pane for key, pane, _ in SCREENS if key == str(digit)), None)
         if name is not None:
             self.show_pane(name)
+        elif digit in LATER:
+            self.say(f"screen {digit}, {LATER[digit]}, comes in a later version")
 
     def action_export(self) -> None:
         """To the export screen."""

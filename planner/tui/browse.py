@@ -155,33 +155,51 @@ class CatalogPane(Container):
         parts = [("  ← ", "dim"), (f"[{self.family}]", "head"), (" → ", "dim")]
         following = " ".join(families[at + 1 :] + families[:at])
         parts.append((cut(following, max(0, width - len(self.family) - 12)), "dim"))
+        text = self.query_one("#catalog-filter", Input).value.strip()
+        if text:
+            told = "" if self.family == ALL else f", {self.family} first"
+            parts = [
+                ("  all families", "head"),
+                (cut(f"{told}: the filter looks in every one", width - 16), "dim"),
+            ]
         self.query_one("#catalog-families", Lines).show([Line(tuple(parts))])
         if self.index is None:
             self.view.show([plain(" reading the catalog …", "dim")])
             return
-        text = self.query_one("#catalog-filter", Input).value
         wrong = ""
         try:
-            self.found = self.index.rows(None if self.family == ALL else self.family, text)
+            self.found = self._passing(text)
         except InputError as error:
             self.found, wrong = [], "; ".join(str(one) for one in error.problems)
         room = self._room
-        lines = [self._line(row, room) for row in self.found]
+        mixed = bool(text) or self.family == ALL
+        lines = [self._line(row, room, mixed=mixed) for row in self.found]
         if wrong:
             lines = [plain(f" {one}", "bad") for one in wrapped(wrong, room)]
         elif not lines:
-            lines = [
-                plain(f" nothing passes '{text}'; take a word away, or look in all families (←)", "warn")
-            ]
+            lines = [plain(f" nothing in any family passes '{text}'; take a word away", "warn")]
         self.view.show(lines)
         self._detail()
 
-    def _line(self, row: IndexRow, room: int) -> Line:
+    def _passing(self, text: str) -> list[IndexRow]:
+        """Items of the family in front; of all families once a filter is typed, that family's first."""
+        assert self.index is not None
+        if self.family == ALL:
+            return self.index.rows(None, text)
+        if not text:
+            return self.index.rows(self.family)
+        try:
+            found = self.index.rows(None, text)
+        except InputError:  # a comparison may be clear within the family alone
+            return self.index.rows(self.family, text)
+        return sorted(found, key=lambda row: row.family != self.family)
+
+    def _line(self, row: IndexRow, room: int, *, mixed: bool) -> Line:
         price = row.figure("price_usd")
         cost = f"{fmt.money(price.value)} {price.letter}" if price is not None else ""
         mark = " " if row.orderable else "✗"
         size = max(18, min(30, room - 30))
-        told = cut(row.summary, max(0, room - size - 20))
+        told = cut(f"{left(row.family, 13)}{row.summary}" if mixed else row.summary, max(0, room - size - 20))
         head = f"{mark} {left(row.id, size)}"
         return Line(
             ((head, "plain" if row.orderable else "dim"), (f" {right(cost, 14)}  ", "accent"), (told, "dim")),

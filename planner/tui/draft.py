@@ -173,10 +173,50 @@ def restored(draft: Draft, path: Path_) -> Draft:
     return kept(draft, path, list(field.default) if isinstance(field.default, tuple) else field.default)
 
 
+def titled(draft: Draft, title: str) -> Draft:
+    """A copy to be saved under another name: with its title, and without what a shipped file says of itself.
+
+    Raises:
+        ScenarioError: The layout can't take the edit.
+    """
+    bare = draft.text.removeprefix("\ufeff")
+    mark = draft.text.removesuffix(bare)
+    text = edit.without_head_comment(bare) if draft.shipped else bare
+    if title != draft.value(("name",)):
+        text = edit.set_value(text, ("name",), title)
+    return retexted(draft, mark + text)
+
+
 def with_item(draft: Draft, path: Path_, item: dict[str, Any]) -> Draft:
     """The draft with one more item in a list."""
     items = draft.value(path)
     return kept(draft, (*path, len(items) if isinstance(items, list) else 0), item)
+
+
+def with_workload(draft: Draft, path: Path_, item: dict[str, Any]) -> Draft:
+    """The draft with one more workload, which gets the hours that are left; where none are, half of the others'."""
+    items = draft.value(path)
+    shares = [
+        share
+        for one in (items if isinstance(items, list) else ())
+        if isinstance(share := one.get("share_fraction", 1.0) if isinstance(one, dict) else 1.0, int | float)
+    ]
+    left = round(1 - sum(shares), 6)
+    if left <= 0 and len(shares) == len(items or ()):
+        for index, share in enumerate(shares):
+            draft = kept(draft, (*path, index, "share_fraction"), share / 2)
+        left = round(1 - sum(shares) / 2, 6)
+    return with_item(draft, path, {**item, "share_fraction": left} if 0 < left < 1 else item)
+
+
+def renamed(draft: Draft, path: Path_, other: Path_) -> Draft:
+    """The draft with a field's value under another name.
+
+    Raises:
+        ScenarioError: The layout can't take the edit.
+    """
+    value = draft.value(path)
+    return kept(restored(draft, path), other, value)
 
 
 def without_item(draft: Draft, path: Path_) -> Draft:
@@ -219,5 +259,5 @@ def new_item(items: list[Any], index: int, *, whole: bool) -> dict[str, Any]:
 
 __all__ = [
     "Draft", "PlannerError", "draft_of", "is_shipped", "kept", "new_item", "open_draft", "preview", "read_text",
-    "restored", "retexted", "with_item", "without_item",
+    "renamed", "restored", "retexted", "titled", "with_item", "with_workload", "without_item",
 ]  # fmt: skip

@@ -23,8 +23,10 @@ from planner.tui.draft import (
     kept,
     new_item,
     preview,
+    renamed,
     restored,
     with_item,
+    with_workload,
     without_item,
 )
 from planner.tui.fields import Field, Holds, field_at, fields_of
@@ -33,7 +35,7 @@ from planner.tui.parts import DEFAULT, PartPicker
 from planner.tui.plan import PlanPane
 from planner.tui.rows import Is, dotted
 from planner.tui.state import Pin
-from planner.tui.texts import fixes
+from planner.tui.texts import fixes, no_fix
 
 if TYPE_CHECKING:
     from planner.tui.app import PlannerApp
@@ -117,7 +119,8 @@ class Editing(App[int]):
             as_of = draft.loaded.scenario.as_of if draft.loaded is not None else None
             day = (as_of or "2026-11-30")[:7]
             item = {"id": "first", "order": day, "in_service": day}
-        self._tried((*where, len(items)), str(item["id"]), lambda: with_item(draft, where, item))
+        make = with_workload if where == ("workloads",) else with_item
+        self._tried((*where, len(items)), str(item["id"]), lambda: make(draft, where, item))
         app.plan.go((*where, len(items)))
 
     # Picking
@@ -278,8 +281,10 @@ class Editing(App[int]):
         """The next digit applies a remedy."""
         app = self._app
         if not fixes(app.state):
-            app.say("nothing needs a remedy")
+            app.say(no_fix(app.state))
             return
+        if app.pane != "plan" and not app.state.refusal:
+            app.show_pane("plan")  # remedies of problems are listed there
         app.applying = True
         app.draw_pane()
 
@@ -293,7 +298,12 @@ class Editing(App[int]):
         if app.pane != "plan":
             app.show_pane("plan")
         app.plan.go(fix.path)
-        if fix.applies:
+        draft = app.state.draft
+        if fix.removes and draft is not None:
+            self._tried(fix.path, "default", lambda: restored(draft, fix.path))
+        elif fix.renamed and draft is not None:
+            self._tried(fix.path, str(fix.renamed[-1]), lambda: renamed(draft, fix.path, fix.renamed))
+        elif fix.applies:
             self.keep(fix.path, fix.value)
         else:
             app.say(f"{fix.said}: to be chosen by hand")

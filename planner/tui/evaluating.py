@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from planner.documents import Path_
 from planner.errors import PlannerError, Problem
 from planner.scenario.load import Loaded
+from planner.tui.used import Used
 
 if TYPE_CHECKING:
     from planner.catalog.store import Catalog
@@ -45,6 +47,7 @@ class Answer:
         refusal: Why it can't be built.
         problems: What is wrong with the input that only the catalog could tell.
         fault: Our own mistake, as a traceback.
+        used: What was taken for fields that the plan leaves open.
     """
 
     question: Question
@@ -57,6 +60,7 @@ class Answer:
     problems: tuple[Problem, ...] = ()
     fault: str = ""
     seconds: float = 0.0
+    used: Mapping[Path_, Used] = field(default_factory=dict)
 
     @property
     def good(self) -> bool:
@@ -124,8 +128,10 @@ def _answered(
 def _told(question: Question, evaluation: Evaluation) -> Answer:
     from planner.present.view.build import view
     from planner.present.view.outcomes import headlines, refusals, verdict
+    from planner.tui.used import used_values
 
     cells = headlines(evaluation)
     said, meets = verdict(evaluation, cells)
     whole = view(evaluation) if question.whole else None
-    return Answer(question, cells, said, meets, evaluation, whole, refusals(evaluation))
+    used = used_values(evaluation) if evaluation.feasible else {}
+    return Answer(question, cells, said, meets, evaluation, whole, refusals(evaluation), used=used)

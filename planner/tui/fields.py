@@ -87,6 +87,8 @@ class Field:
         """The default in words."""
         if self.required:
             return "none, it must be given"
+        if self.default is None:
+            return "left open"
         return fmt.written(self.default) if not isinstance(self.default, dict | list | tuple) else "as below"
 
 

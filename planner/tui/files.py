@@ -65,6 +65,7 @@ class Unsaved:
     Attributes:
         file: The recovery file.
         base: What stood on disk when they were made.
+        held: Process of that number still runs, and may be a planner with these edits open.
     """
 
     file: Path
@@ -72,6 +73,7 @@ class Unsaved:
     text: str
     base: str
     time: str
+    held: int = 0
 
 
 class Shelf:
@@ -104,14 +106,26 @@ class Shelf:
         self, path: Path | None = None, alive: Callable[[int], bool] | None = None
     ) -> tuple[Unsaved, ...]:
         """Edits that a program which no longer runs left behind, newest first."""
+        return tuple(one for one in self.kept(path, alive) if not one.held)
+
+    def kept(
+        self, path: Path | None = None, alive: Callable[[int], bool] | None = None
+    ) -> tuple[Unsaved, ...]:
+        """All edits that were never saved, newest first; `Unsaved.held` where their program seems to run still."""
         found = []
         for file in sorted((self.folder / "recovery").glob("*-*.json")):
             process = file.stem.rpartition("-")[2]
-            if process.isdigit() and int(process) != self.process and (alive or _alive)(int(process)):
-                continue
+            runs = process.isdigit() and int(process) != self.process and (alive or is_alive)(int(process))
             try:
                 data = json.loads(file.read_text(encoding="utf-8"))
-                one = Unsaved(file, Path(data["path"]), data["text"], data["base"], data["time"])
+                one = Unsaved(
+                    file,
+                    Path(data["path"]),
+                    data["text"],
+                    data["base"],
+                    data["time"],
+                    int(process) if runs else 0,
+                )
             except (OSError, ValueError, KeyError, TypeError):
                 continue
             if path is None or one.path == path.resolve():
@@ -150,7 +164,12 @@ def _written(path: Path, text: str) -> bool:
     return True
 
 
-def _alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether a process runs; one that ended and waits to be collected doesn't."""
+    with contextlib.suppress(OSError, IndexError):
+        state = Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+        if state in ("Z", "X", "x"):
+            return False
     try:
         os.kill(process, 0)
     except ProcessLookupError:

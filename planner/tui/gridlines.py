@@ -9,6 +9,7 @@ from planner.tui.fields import Holds
 from planner.tui.lines import Line, Part, cut, left, plain, right, wrapped
 from planner.tui.rows import Is, Row, dotted
 from planner.tui.state import Stand, State
+from planner.tui.texts import LEGEND, fixes
 
 NAME, VALUE, UNIT, STANDING, LETTER = 26, 22, 11, 8, 8
 """Cells of the columns at 80; a wider screen gives the rest to the value."""
@@ -40,7 +41,7 @@ def row_line(row: Row, width: int, *, cursor: bool) -> Line:
     quiet = "dim" if row.standing in ("default", "base") else "plain"
     parts: tuple[Part, ...] = (
         (f"{name} ", style),
-        (right(row.text, size), style if row.problem else quiet),
+        (right(row.shown(size), size), style if row.problem else quiet),
         (f"  {left(unit, UNIT - 2)} ", "dim"),
         (left(row.standing, STANDING), "accent" if row.standing in ("u", "set") else "dim"),
         (f" {left(row.letter, LETTER)}", "warn" if "†" in row.letter else "dim"),
@@ -50,13 +51,18 @@ def row_line(row: Row, width: int, *, cursor: bool) -> Line:
 
 def help_lines(row: Row | None, state: State, width: int, height: int) -> list[Line]:
     """The help pane: what stands in the way first, else what the field under the cursor is."""
-    lines = [plain("─" * width, "dim")]
+    lines = [_rule(width)]
     if state.stand is Stand.REFUSED:
         return lines + _refusal(state, width, height - 1)
     if row is None:
         return lines
     if row.problem:
         lines += [plain(f" {one}", "bad") for one in wrapped(f"! {row.problem}", width - 2)]
+    if state.stand is Stand.INVALID and state.previewed is None:
+        offered = [f"{number} {fix.said}" for number, fix in enumerate(fixes(state), start=1)]
+        lines += [plain(f" {one}") for said in offered for one in wrapped(said, width - 2, "   ")]
+        if offered:
+            lines.append(plain(" x and its number applies a remedy; u undoes", "dim"))
     if row.kind is not Is.FIELD or row.field is None:
         told = row.field.help if row.field is not None else ""
         lines += [plain(f" {one}") for one in wrapped(f"{dotted(row.path)}  {told}", width - 2)]
@@ -64,18 +70,30 @@ def help_lines(row: Row | None, state: State, width: int, height: int) -> list[L
         return lines[:height]
     field = row.field
     lines += [plain(f" {one}") for one in wrapped(f"{dotted(row.path)}  {field.help}", width - 2)]
-    now = f"now {row.text}{f' {field.unit}' if field.unit and field.unit != ': 1' else ''}"
+    unit = f" {field.unit}" if field.unit and field.unit != ": 1" else ""
+    now = f"now {'none' if row.value is None else row.text}{unit if row.value is not None else ''}"
+    default = f" · default {field.default_text}"
+    if row.used is not None:
+        taken = f"{row.used.value}{unit} {row.used.origin}".rstrip()
+        default = "" if row.value is None else default
+        now = f"now {'' if row.value is None else f'{row.text} '}({taken}), the planner's choice"
     bounds = f" · {field.bounds}" if field.bounds else ""
     choices = f" · one of {', '.join(field.choices)}" if field.choices and field.holds is Holds.CHOICE else ""
     pick = f" · enter: pick from {field.family}" if field.family else ""
     before = state.timeline.before(row.path)
     was = f" · before {before}" if before else ""
     lines += [
-        plain(f" {one}", "dim")
-        for one in wrapped(f"{now} · default {field.default_text}{bounds}{choices}{pick}{was}", width - 2)
+        plain(f" {one}", "dim") for one in wrapped(f"{now}{default}{bounds}{choices}{pick}{was}", width - 2)
     ]
     lines.append(plain(f" {_source(row, state)}", "dim"))
     return lines[:height]
+
+
+def _rule(width: int) -> Line:
+    """The line over the help pane; what the bar's glyphs mean stands at its end."""
+    if width < len(LEGEND) + 20:
+        return plain("─" * width, "dim")
+    return plain(f"{'─' * (width - len(LEGEND) - 4)} {LEGEND} ──", "dim")
 
 
 def _group_keys(row: Row) -> str:

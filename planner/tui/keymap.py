@@ -14,7 +14,8 @@ SCREENS: Final = (
     ("6", "catalog", "Catalog"),
     ("8", "export", "Export"),
 )
-"""Digit, pane and name; digits that are missing belong to screens that don't exist yet."""
+"""Digit, pane and name; digits that are missing belong to the screens of `LATER`."""
+LATER: Final = {4: "Compare", 5: "Study", 7: "Calibration"}
 
 BINDINGS: Final = [
     *(Binding(str(digit), f"digit({digit})", show=False, id=f"screen.{digit}") for digit in range(1, 10)),

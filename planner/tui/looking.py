@@ -15,7 +15,7 @@ from planner.tui.overlay import Choice, Overlay, Picker
 from planner.tui.panes import ExportPane, SectionPane
 from planner.tui.plan import PlanPane
 from planner.tui.rows import Is
-from planner.tui.texts import help_screen, history_lines
+from planner.tui.texts import LEGEND, help_screen, history_lines
 
 if TYPE_CHECKING:
     from planner.tui.app import PlannerApp
@@ -47,7 +47,7 @@ class Looking(App[int]):
         shown = Overlay(
             "history: what each edit did",
             lines,
-            foot="enter goes back to it   esc back",
+            foot=f"enter goes back to it   esc back   {LEGEND}",
             cursor=app.state.timeline.at,
         )
         app.push_screen(shown, self._back_to)

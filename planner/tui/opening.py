@@ -12,7 +12,7 @@ from textual import on
 from textual.app import App
 
 from planner.errors import PlannerError, ScenarioError
-from planner.tui.draft import Draft, draft_of, is_shipped, open_draft, read_text
+from planner.tui.draft import Draft, draft_of, is_shipped, open_draft, read_text, titled
 from planner.tui.files import Unsaved, save_text
 from planner.tui.overlay import Ask, Prompt
 from planner.tui.panes import ExportPane, StartPane
@@ -64,8 +64,9 @@ class Opening(App[int]):
         if not draft.new and not draft.shipped:
             app.shelf.opened(draft.path)
         if recovered is None:
-            found = app.shelf.unsaved(draft.path)
-            if found and found[0].text != draft.text:
+            kept = [one for one in app.shelf.kept(draft.path) if one.text != draft.text]
+            found = sorted(kept, key=lambda one: bool(one.held))
+            if found:
                 app.call_after_refresh(self._offer, found[0])
         else:
             app.guard()
@@ -73,7 +74,12 @@ class Opening(App[int]):
     def _offer(self, unsaved: Unsaved) -> None:
         app = self._host
         note = f"An earlier session left unsaved edits of {unsaved.path.name}, made at {unsaved.time}."
-        answers = [("restore", "restore them"), ("later", "not now, keep them"), ("drop", "throw them away")]
+        answers = [("restore", "restore them"), ("later", "not now, keep them")]
+        if unsaved.held:
+            note += f" Another planner may have it open (process {unsaved.held} still runs)."
+            answers.reverse()
+        else:
+            answers.append(("drop", "throw them away"))
         app.push_screen(Ask("unsaved edits", answers, note=note), partial(self._offered, unsaved))
 
     def _offered(self, unsaved: Unsaved, chosen: str | None) -> None:
@@ -92,7 +98,8 @@ class Opening(App[int]):
             self._show_start([str(problem) for problem in error.problems])
             return
         self._begin(draft, recovered=unsaved)
-        app.shelf.drop(unsaved)
+        if not unsaved.held:
+            app.shelf.drop(unsaved)
         app.guard()
 
     # The start screen
@@ -104,8 +111,12 @@ class Opening(App[int]):
         app.put(app.state)
         app.show_pane("start")
         unsaved = [
-            (str(one.file), f"{one.path.name}  of {one.time}  in {one.path.parent}")
-            for one in app.shelf.unsaved()
+            (
+                str(one.file),
+                f"{one.path.name}  of {one.time}  in {one.path.parent}"
+                f"{'  (another planner may have it open)' if one.held else ''}",
+            )
+            for one in app.shelf.kept()
         ]
         app.query_one("#start", StartPane).fill(
             unsaved=unsaved,
@@ -118,7 +129,7 @@ class Opening(App[int]):
     def _chosen_to_open(self, event: StartPane.Opens) -> None:
         kind, _, name = event.key.partition(":")
         if kind == "recover":
-            found = next((one for one in self._host.shelf.unsaved() if str(one.file) == name), None)
+            found = next((one for one in self._host.shelf.kept() if str(one.file) == name), None)
             if found is not None:
                 self._recover(found)
         elif kind == "new":
@@ -231,9 +242,37 @@ class Opening(App[int]):
             ask = Ask(
                 "the file exists", [("yes", f"write over {path.name}"), ("no", "don't")], note=str(path)
             )
-            app.push_screen(ask, lambda chosen: self._write(draft, path, then) if chosen == "yes" else None)
+            app.push_screen(
+                ask, lambda chosen: self._ask_title(draft, path, then) if chosen == "yes" else None
+            )
         else:
+            self._ask_title(draft, path, then)
+
+    def _ask_title(self, draft: Draft, path: Path, then: Callable[[], None] | None) -> None:
+        """A copy that still has the title of what it was copied from is asked for its own."""
+        name = draft.value(("name",))
+        copied = not draft.new and path.resolve() != draft.path.resolve()
+        if not copied or not isinstance(name, str):
             self._write(draft, path, then)
+        elif name != _name_of(draft):
+            self._titled(draft, path, then, name)
+        else:
+            note = f"The plan is still called as the one in {draft.path.name}; reports show this title."
+            self._host.push_screen(
+                Prompt("title of the plan", name, note=note), partial(self._titled, draft, path, then)
+            )
+
+    def _titled(self, draft: Draft, path: Path, then: Callable[[], None] | None, title: str | None) -> None:
+        app = self._host
+        if title is None:
+            app.say("not saved")
+            return
+        try:
+            found = titled(draft, title)
+        except (ScenarioError, ValueError) as error:
+            app.say(f"! not saved: {error}")
+            return
+        self._write(found, path, then)
 
     def _write(self, draft: Draft, path: Path, then: Callable[[], None] | None) -> None:
         app = self._host
@@ -247,7 +286,11 @@ class Opening(App[int]):
         app.shelf.opened(path)
         moved = path.resolve() != draft.path.resolve()
         wrong = f", with {len(saved.problems)} problem(s) still in it" if saved.problems else ""
-        app.put(replace(app.state, draft=saved, said=f"saved {path.name}{wrong}"))
+        timeline = app.state.timeline
+        if app.state.draft is not None and draft.text != app.state.draft.text:
+            step = Step(app.clock(), (), f"saved as {path.name}, with its own title", "", "", draft.text)
+            timeline = timeline.with_step(step)
+        app.put(replace(app.state, draft=saved, timeline=timeline, said=f"saved {path.name}{wrong}"))
         if moved:
             app.ask(app.state)
         if then is not None:
@@ -303,6 +346,14 @@ class Opening(App[int]):
             pane = self._host.screen_stack[0].query_one("#export", ExportPane)
             pane.folder = folder
             pane.fill()
+
+
+def _name_of(draft: Draft) -> object:
+    """Title of the plan as it was opened."""
+    try:
+        return draft_of(draft.saved, draft.path).value(("name",))
+    except ScenarioError:
+        return None
 
 
 def _first_comment(name: str) -> str:

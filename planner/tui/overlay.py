@@ -31,8 +31,12 @@ class Overlay(ModalScreen[str | None]):
     Overlay Input { height: 1; border: none; padding: 0 1; background: $boost; }
     Overlay #overlay-foot { height: auto; }
     Overlay #overlay-note { height: auto; }
+    Overlay #overlay-detail { height: 3; border-top: none; background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", id="overlay.back")]
+    WIDEST: ClassVar[int] = 110
+    DETAIL_ROWS: ClassVar[int] = 0
+    """Rows under the list that tell all of the line under the cursor."""
 
     def __init__(
         self,
@@ -62,12 +66,14 @@ class Overlay(ModalScreen[str | None]):
             if self.filtered:
                 yield Input(id="overlay-filter", compact=True, placeholder="filter: words and comparisons")
             yield LinesView(self.lines, id="overlay-list")
+            if self.DETAIL_ROWS:
+                yield Lines(id="overlay-detail")
             yield Lines([plain(f" {self.foot}", "dim")], id="overlay-foot")
 
     def on_mount(self) -> None:
         """The filter has the focus where there is one."""
         if self.note:
-            width = min(self.app.size.width, 110) - 4
+            width = self.room - 1
             self.query_one("#overlay-note", Lines).show(
                 [plain(f" {one}") for text in self.note.splitlines() for one in wrapped(text, width)]
             )
@@ -77,7 +83,7 @@ class Overlay(ModalScreen[str | None]):
 
     def fit_rows(self, rows: int) -> None:
         """Take no more height than so many rows need."""
-        rows += 3 + self.filtered + len(wrapped(self.note, self.room)) * bool(self.note)
+        rows += 3 + self.DETAIL_ROWS + self.filtered + len(wrapped(self.note, self.room)) * bool(self.note)
         self.query_one(Vertical).styles.max_height = max(6, min(36, rows))
 
     @property
@@ -88,7 +94,7 @@ class Overlay(ModalScreen[str | None]):
     @property
     def room(self) -> int:
         """Cells a line has."""
-        return max(20, min(self.app.size.width, 110) - 3)
+        return max(20, min(self.app.size.width, self.WIDEST) - 3)
 
     def fill(self) -> None:
         """Draw the list; others override it."""
@@ -173,6 +179,8 @@ Narrow = Callable[[str], tuple[frozenset[str] | None, str]]
 class Picker(Overlay):
     """Picks one of many; what doesn't fit stands at the end, dimmed, with the reason."""
 
+    DETAIL_ROWS: ClassVar[int] = 3
+
     def __init__(
         self,
         title: str,
@@ -220,6 +228,35 @@ class Picker(Overlay):
         at = next((i for i, line in enumerate(lines) if line.stop and line.key == keep), 0)
         self.view.show(lines, cursor=at)
         self.started = True
+        self._detail()
+
+    @on(LinesView.Moved, "#overlay-list")
+    def _moved(self, event: LinesView.Moved) -> None:
+        event.stop()
+        self._detail()
+
+    def _detail(self) -> None:
+        """All of the chosen line: why it doesn't fit, and what it is."""
+        here = self.view.key if any(line.stop for line in self.view.lines) else None
+        one = next((choice for choice in self.choices if choice.key == here), None)
+        rows: list[Line] = []
+        if one is not None:
+            name = "" if one.why_not and len(one.why_not) > self.room else f"{one.name}: "
+            if one.why_not:
+                rows += [plain(f" {said}", "warn") for said in wrapped(f"✗ {one.why_not}", self.room - 1)]
+                name = ""
+            rows += (
+                [plain(f" {said}") for said in wrapped(f"{name}{one.told}", self.room - 1)]
+                if one.told
+                else []
+            )
+        if len(rows) > self.DETAIL_ROWS:
+            last = rows[self.DETAIL_ROWS - 1]
+            rows = [
+                *rows[: self.DETAIL_ROWS - 1],
+                plain(f"{cut(last.text, self.room - 2)} …", last.parts[0][1]),
+            ]
+        self.query_one("#overlay-detail", Lines).show(rows)
 
     def _culprit(self) -> str:
         """The word that no choice holds, or the filter as a whole."""
@@ -241,6 +278,8 @@ class Picker(Overlay):
 class Ask(Overlay):
     """A question with a few answers."""
 
+    WIDEST: ClassVar[int] = 76
+
     DEFAULT_CSS = "Ask > Vertical { max-height: 14; max-width: 76; }"
 
     def __init__(self, title: str, answers: Sequence[tuple[str, str]], *, note: str = "") -> None:
@@ -255,6 +294,8 @@ class Ask(Overlay):
 
 class Prompt(Overlay):
     """A question with a line of text for an answer."""
+
+    WIDEST: ClassVar[int] = 76
 
     DEFAULT_CSS = "Prompt > Vertical { max-height: 9; max-width: 76; } Prompt LinesView { display: none; }"
 

@@ -162,6 +162,12 @@ class ExportPane(Container):
         if self.display:
             self.fill()
 
+    def arrive(self, state: State) -> None:
+        """Draw a state with the cursor on what is most likely wanted: writing."""
+        self.show(state)
+        self.fill()
+        self.view.put(next(i for i, line in enumerate(self.view.lines) if line.key == "write"))
+
     def fill(self) -> None:
         """Draw the form and what was written."""
         told = {

@@ -120,6 +120,7 @@ class PlanPane(Container):
             self.index,
             as_of or "",
             self.state.timeline.changed,
+            self.state.last.used if self.state.last is not None else {},
         )
         self.rows = rows_of(sheet)
         self._draw()
@@ -141,7 +142,8 @@ class PlanPane(Container):
     def _help(self) -> None:
         pane = self.query_one("#help", Lines)
         width = pane.size.width or self.app.size.width
-        room = MOST_HELP if self.state.stand is Stand.REFUSED else HELP_ROWS
+        offered = self.state.previewed is None and bool(self.state.problems)
+        room = MOST_HELP if self.state.stand is Stand.REFUSED or offered else HELP_ROWS
         lines = help_lines(self.row, self.state, width, room)
         height = max(HELP_ROWS, len(lines))
         if pane.styles.height is None or pane.styles.height.value != height:
@@ -361,4 +363,5 @@ class PlanPane(Container):
         draft = self.state.shown
         if draft is None:
             return ()
-        return rows_of(Sheet(draft.document, self.state.problems, index=self.index))
+        used = self.state.last.used if self.state.last is not None else {}
+        return rows_of(Sheet(draft.document, self.state.problems, index=self.index, used=used))

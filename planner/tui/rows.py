@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from dataclasses import field as with_default
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from planner.present import format as fmt
 from planner.scenario.schema import Scenario
 from planner.tui.fields import Field, Holds, fields_of
 from planner.tui.sentences import sentence
+from planner.tui.used import Used
 
 
 class Is(StrEnum):
@@ -47,6 +49,7 @@ class Row:
         letter: How the value is known, and the date of the part's price.
         problem: What is wrong with the value; empty where nothing is.
         open: Whether a group or item shows what it holds.
+        used: What the planner took, where the value leaves it open.
     """
 
     kind: Is
@@ -60,6 +63,7 @@ class Row:
     letter: str = ""
     problem: str = ""
     open: bool = True
+    used: Used | None = None
 
     @property
     def text(self) -> str:
@@ -72,11 +76,20 @@ class Row:
             return "by hand"
         return fmt.written(self.value) if not isinstance(self.value, dict) else "{...}"
 
+    def shown(self, width: int) -> str:
+        """The value in a column of so many cells; what the planner took stands in parentheses."""
+        if self.used is None:
+            return self.text
+        if self.value is None:
+            return self.used.within(width)
+        return f"{self.text} {self.used.within(width - len(self.text) - 1)}"
+
     @property
     def search(self) -> str:
         """What the find box looks in, in lower case."""
         told = self.field.help if self.field is not None else ""
-        return f"{dotted(self.path)} {self.text} {told}".lower()
+        used = self.used.text if self.used is not None else ""
+        return f"{dotted(self.path)} {self.text} {used} {told}".lower()
 
 
 def dotted(path: Path_) -> str:
@@ -94,6 +107,7 @@ class Sheet:
     index: CatalogIndex | None = None
     as_of: str = ""
     changed: frozenset[Path_] = frozenset()
+    used: Mapping[Path_, Used] = with_default(default_factory=dict)
 
     def standing(self, path: Path_) -> str:
         """Where a value stands; ``u`` marks one that was typed since the plan was opened."""
@@ -203,7 +217,7 @@ def _field_row(sheet: Sheet, field: Field, values: dict[str, Any], path: Path_, 
     standing = sheet.standing(path)
     return Row(
         Is.FIELD, path, depth, name, field, value, "", standing, _letter(sheet, field, value, standing),
-        sheet.problem(path),
+        sheet.problem(path), used=sheet.used.get(path) if value in (None, "auto") else None,
     )  # fmt: skip
 
 

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from planner.documents import Path_
+from planner.errors import Problem
+from planner.present import format as fmt
+from planner.tui.draft import Draft
 from planner.tui.lines import Line, cut, left, plain
-from planner.tui.state import State
+from planner.tui.state import Stand, State
 from planner.tui.timeline import Timeline
 
+LEGEND: Final = "▲ better ▼ worse"
 HELP: Final = (
-    ("screens", (("1 2 3 6 8", "Plan, Where it goes, Network, Catalog, Export"), ("ctrl+p", "every action by name"),
+    ("screens", (("1 2 3 6 8", "Plan, Where it goes, Network, Catalog, Export"),
+                 ("4 5 7", "Compare, Study, Calibration: in a later version"),
+                 ("ctrl+p", "every action by name"),
                  ("? F1", "this help"), ("ctrl+q", "quit; asks when something isn't saved"))),
     ("moving", (("arrows j k", "up and down"), ("left right", "close and open a group"),
                 ("page home end", "by pages, to the ends"), ("tab", "next pane"), ("esc", "one back, or cancel"))),
@@ -26,7 +32,7 @@ HELP: Final = (
                  ("y", "copy the value or table"))),
     ("files", (("ctrl+s", "save; a shipped scenario is saved under another name"), ("ctrl+o", "save under another name"),
                ("e", "export a report"))),
-    ("marks", (("▲ ▼ =", "better, worse, the same at the digits shown"), ("!", "past its limit, or a value that is wrong"),
+    ("marks", (("▲ ▼ =", "better, worse, the same at the digits shown; the sign is the direction"), ("!", "past its limit, or a value that is wrong"),
                ("?", "met in under 90 of 100 draws"), ("~", "not current"), ("✗", "can't be built"),
                ("M D P Q E u", "measured, datasheet, published, quote, estimate, typed by you"),
                ("†", "price older than half a year at the plan's date"))),
@@ -35,7 +41,7 @@ HELP: Final = (
 
 def help_screen() -> list[Line]:
     """All keys and marks, by what they are for."""
-    lines: list[Line] = []
+    lines = [plain(f" {LEGEND}: the sign is the direction, so fewer days read -2.1 ▲", "accent")]
     for title, rows in HELP:
         lines.append(plain(f" {title}", "head"))
         lines += [Line(((f"   {left(keys, 15)}", "accent"), (told, "plain"))) for keys, told in rows]
@@ -64,12 +70,19 @@ def _mark(here: bool, head: str, told: str, key: str, width: int, *, undone: boo
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A remedy that can be applied as an edit, or else only shown with the field it speaks of."""
+    """A remedy that can be applied as an edit, or else only shown with the field it speaks of.
+
+    Attributes:
+        removes: Takes the field away instead of writing a value.
+        renamed: Path that a field with a mistyped name moves to.
+    """
 
     said: str
     path: Path_
     value: Any = None
     applies: bool = False
+    removes: bool = False
+    renamed: Path_ = ()
 
 
 def fixes(state: State) -> tuple[Fix, ...]:
@@ -85,10 +98,45 @@ def fixes(state: State) -> tuple[Fix, ...]:
             found += [_fix(said, path, draft.document.data) for said in remedy.remedies]
         return tuple(found)
     for problem in state.problems:
-        path = _path(problem.key)
-        for value in _proposed(problem.remedy):
-            found.append(Fix(f"{problem.key}: {value}", path, value, True))
+        found += _offered(problem, draft)
     return tuple(found)
+
+
+def no_fix(state: State) -> str:
+    """What to say where nothing can be applied; it never says that all is well where it isn't."""
+    match state.stand:
+        case Stand.INVALID | Stand.REFUSED:
+            return "edit the marked field (n jumps to it)"
+        case Stand.FAULT:
+            return "an internal error has no remedy here; u undoes the last edit"
+        case Stand.LOADING | Stand.STALE:
+            return "still evaluating; press x again"
+    if state.awaiting:
+        return "still evaluating; press x again"
+    if state.last is not None and not state.last.meets:
+        return f"the plan can be built, and no edit is known that mends this: {state.last.verdict}"
+    return "nothing needs a remedy"
+
+
+def _offered(problem: Problem, draft: Draft) -> list[Fix]:
+    """Edits that a problem's remedy names."""
+    path, key = _path(problem.key), problem.key
+    found: list[Fix] = []
+    if problem.message.startswith("no field"):
+        for name in _proposed(problem.remedy):
+            other = (*path[:-1], str(name))
+            if draft.value(other) is None:
+                found.append(Fix(f"{key}: rename it to {name}", path, None, True, renamed=other))
+        return [*found, Fix(f"{key}: remove it", path, None, True, removes=True)]
+    found = [Fix(f"{key}: {fmt.written(value)}", path, value, True) for value in _proposed(problem.remedy)]
+    there = draft.value(path) is not None or path in draft.document.places
+    wanted = there and problem.remedy.startswith("choose a switch for ")
+    leaf = draft.value(("network", "leaf", "switch"))
+    if wanted and path in (("network", "spine", "switch"), ("network", "core", "switch")) and leaf:
+        found.append(Fix(f"{key}: {leaf}, as the leaf", path, leaf, True))
+    if there and re.search(r"\b(?:remove it|leave it out)\b", problem.remedy):
+        found.append(Fix(f"{key}: remove it", path, None, True, removes=True))
+    return found
 
 
 def _refused(state: State) -> Sequence[Any]:

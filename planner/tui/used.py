@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from planner.documents import Path_
 from planner.ledger import Axis
 from planner.present import format as fmt
+from planner.units import TERA
 
 if TYPE_CHECKING:
     from planner.evaluate import Built, Evaluation
@@ -37,10 +38,14 @@ class Used:
     def within(self, width: int) -> str:
         """In parentheses, without the origin where there is no room for it."""
         whole = f"({self.text})"
-        return whole if len(whole) <= width else f"({self.value})"
+        if len(whole) <= width or len(self.value) + 2 <= width:
+            return whole if len(whole) <= width else f"({self.value})"
+        first, *others = self.value.split(", ")
+        return f"({first} +{len(others)})" if others else f"({self.value})"
 
 
 _LINES: Final[Mapping[Path_, tuple[str, ...]]] = {
+    ("cluster", "spare_fraction"): ("cluster.spare_fraction",),
     ("site", "pue"): ("power.pue",),
     ("site", "electricity_usd_per_kwh"): ("site.electricity_usd_per_kwh",),
     ("site", "colocation_usd_per_kw_month"): ("site.colocation_usd_per_kw_month",),
@@ -97,16 +102,17 @@ def _of_workloads(evaluation: Evaluation) -> dict[Path_, Used]:
         if f"{key}.batch_sequences" in ledger:
             found[(*path, "batch_sequences")] = Used(fmt.count(ledger.scalar(f"{key}.batch_sequences")))
         axes = [
-            f"{name} {fmt.count(ledger.scalar(f'{key}.plan.{axis}'))}"
+            f"{name}{fmt.count(ledger.scalar(f'{key}.plan.{axis}'))}"
             for name, axis in (("TP", "tensor"), ("PP", "pipeline"), ("EP", "expert"), ("DP", "data"))
-            if f"{key}.plan.{axis}" in ledger and (axis != "expert" or ledger.scalar(f"{key}.plan.{axis}") > 1)
+            if f"{key}.plan.{axis}" in ledger
+            and (axis != "expert" or ledger.scalar(f"{key}.plan.{axis}") > 1)
         ]
         if axes:
             found[(*path, "plan")] = Used(" ".join(axes))
         model = evaluation.parts.models.get(workload.model)
         tokens = model.item.training_tokens if model is not None else None
         if tokens is not None:
-            found[(*path, "tokens_trillion")] = Used(fmt.quantity(tokens.value, "tokens"), f"from {workload.model}")
+            found[(*path, "tokens_trillion")] = Used(fmt.plain(tokens.value / TERA), f"from {workload.model}")
     return found
 
 
@@ -134,7 +140,8 @@ def _of_build(built: Built) -> dict[Path_, Used]:
     found: dict[Path_, Used] = {}
     if cluster.parts.tiers:
         found[("network", "reserved_ports")] = Used(
-            fmt.count(cluster.fabric.request.reserved_ports), f"by {cluster.parts.tiers[0].switch.item.fabric}"
+            fmt.count(cluster.fabric.request.reserved_ports),
+            f"by {cluster.parts.tiers[0].switch.item.fabric}",
         )
     counts = cluster.switch_counts
     for tier, name in zip(cluster.parts.tiers, _TIERS, strict=False):
@@ -148,7 +155,7 @@ def _of_build(built: Built) -> dict[Path_, Used]:
         if bought is None:
             continue
         for end, part in zip(row.tier.split("-"), (bought.lower, bought.upper), strict=True):
-            path = ("network", "endpoint_optic") if end == "node" else ("network", end, "optic")
+            path: Path_ = ("network", "endpoint_optic") if end == "node" else ("network", end, "optic")
             if part is not None:
                 modules.setdefault(path, {})[part.item.id] = None
             else:

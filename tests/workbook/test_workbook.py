@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,12 @@ import pytest
 from planner.catalog.store import open_catalog
 from planner.evaluate import Evaluation, evaluate
 from planner.ledger import Axis, Line
+from planner.present.view.outcomes import finding, headlines, verdict
 from planner.present.workbook import workbook_bytes
 from planner.present.workbook.cells import letters
 from planner.present.workbook.inputs import allowed_range, scenario_choices
 from planner.present.workbook.layout import INPUT_VALUE, INPUTS, Layout, lay_out
+from planner.present.workbook.summary import limits
 from planner.scenario.load import load_scenario, shipped_scenarios
 from tests import office
 
@@ -187,11 +190,63 @@ def test_changing_every_followed_input_gives_what_python_gives(name: str, books:
         differences(book.again, layout, other.lines, {key: other.value(key)[0] for key in other.lines}) == []
     )
     assert book.again[(INPUTS, "H2")] == len(draws)
-    assert book.again[("Checks", "A2")].startswith("checks: ")
-    assert "changed" in {
+    results = Counter(
         value for (sheet, place), value in book.again.items() if sheet == "Checks" and place[0] == "F"
-    }
+    )
+    judged, left_out = results["pass"], results["changed"]
+    assert results["FAIL"] == 0
+    assert left_out > 10
+    said = f"checks: {judged} of {judged} pass, {left_out} not judged: inputs changed"
+    assert book.again[("Checks", "A2")] == book.again[("Summary", "A3")] == said
     assert book.again.get(("Summary", "A4")) in (None, "")
+    assert Counter(marks(book.again)) == {"changed": len(draws)}
+
+
+def marks(cells: Mapping[tuple[str, str], Any]) -> list[str]:
+    """What stands in the column that says which inputs were changed, below its heading."""
+    return [
+        value
+        for (sheet, place), value in cells.items()
+        if sheet == INPUTS and place[0] == "H" and int(place[1:]) > 3 and value
+    ]
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_finding_verdict_and_ranges_say_that_they_are_as_planned_once_an_input_is_changed(
+    name: str, books: dict[str, Book]
+) -> None:
+    plain, changed = books[name].again, books[f"{name}-edited"].again
+    evaluation = books[name].evaluation
+    said, _ = verdict(evaluation, headlines(evaluation))
+    assert plain[("Summary", "A1")] == finding(evaluation)
+    assert plain[("Summary", "A2")] == said
+    assert (plain[("Summary", "D6")], plain[("Summary", "E6")]) == ("P10", "P90")
+    assert marks(plain) == []
+    assert changed[("Summary", "A1")] == f"As planned: {finding(evaluation)}"
+    limited = bool(limits(evaluation))
+    assert changed[("Summary", "A2")] == (
+        f"As planned: {said.removesuffix('.')}; limits below are judged again." if limited else said
+    )
+    assert (changed[("Summary", "D6")], changed[("Summary", "E6")]) == ("P10, as planned", "P90, as planned")
+
+
+def test_the_verdict_is_as_planned_once_a_limit_is_changed(tmp_path: Path) -> None:
+    evaluation = evaluate(load_scenario("h100-8-lab", changes=["limits.capex_usd=1000000"]), open_catalog())
+    path = tmp_path / "limit.xlsx"
+    path.write_bytes(workbook_bytes(evaluation))
+    book = openpyxl.load_workbook(path)
+    row = next(row for row in book["Summary"].iter_rows(min_row=7) if row[10].value == "capex.total_usd")
+    unit = {"USD": 1, "M USD": 1_000_000}[row[2].value]
+    assert row[5].value * unit == 1_000_000
+    row[5].value = 1000 / unit
+    book.save(path)
+    book.close()
+    again = office.values(office.recalculate(path))
+    assert again[("Summary", f"G{row[0].row}")] == "missed"
+    assert again[("Summary", "A1")] == finding(evaluation)
+    assert again[("Summary", "A2")].startswith("As planned: Meets ")
+    assert again[("Summary", "A2")].endswith("; limits below are judged again.")
+    assert again[("Summary", "D6")] == "P10"
 
 
 def test_a_higher_price_of_electricity_moves_opex_and_worth_as_in_python(books: dict[str, Book]) -> None:
@@ -222,4 +277,4 @@ def test_the_banner_appears_when_a_value_that_needs_a_new_run_is_changed(tmp_pat
     assert again[("Summary", "A4")].startswith("An input that needs a new run was changed")
     # Half of the GPUs are in no phase now, and the checks say so on every sheet.
     assert again[("Summary", "A3")].startswith("FAIL: only ")
-    assert again[("Metrics", "C1")] == again[("Summary", "A3")]
+    assert again[("Metrics", "B1")] == again[("Summary", "A3")]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
+import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -12,6 +14,8 @@ from typing import Any
 
 from planner.measure.run.document import write_document
 from planner.measure.run.options import Options
+
+_ADDRESS = re.compile(r"\b\d{1,3}(\.\d{1,3}){3}\b")
 
 
 def load_torch() -> Any:
@@ -126,6 +130,17 @@ def flat_calls(dist: Any) -> tuple[Callable[..., object], Callable[..., object]]
 
 
 def error_text(error: BaseException) -> str:
-    """First line of an error, short enough for a result file."""
+    """First line of an error, short enough for a result file and without names or addresses of machines.
+
+    >>> error_text(RuntimeError("read error from 10.0.0.7:1234, more"))
+    'RuntimeError: read error from (address):1234, more'
+    """
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0][:200] if lines else ''}"
+    return f"{type(error).__name__}: {covered(lines[0])[:200] if lines else ''}"
+
+
+def covered(text: str, host: str | None = None) -> str:
+    """A text without this machine's name and without addresses."""
+    name = socket.gethostname() if host is None else host
+    told = _ADDRESS.sub("(address)", text)
+    return re.sub(rf"\b{re.escape(name)}\b", "(host)", told) if name else told

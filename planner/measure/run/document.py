@@ -1,4 +1,11 @@
-"""The result file: one JSON document, put in place at once each time."""
+"""The result file: one JSON document, put in place at once each time.
+
+Top level: `schema_version`, `kind` ('bench'), `backend`, `usable_for_calibration`, `complete`, `options`,
+`environment`, `sections` (a name to a list of points), `section_seconds`, `telemetry` (clocks and power by rank
+and section), `notes`. A point holds what was run, `median_us`, `p10_us`, `p99_us` and `samples_us` (each the mean
+of `iterations` calls back to back), the rates that follow, `rank_median_us` where every rank measured, or
+`error` in their stead. The unit ends a key's name; bytes are binary sizes, GB/s and TFLOP/s decimal.
+"""
 
 from __future__ import annotations
 

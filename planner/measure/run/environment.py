@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from planner.measure.run.context import Context
+from planner.measure.run.context import Context, covered
 from planner.measure.run.nvml import CLOCK_MEMORY, CLOCK_SM, Device, Nvml, device_of, reason_words
 
 PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_SYMM_MEM_", "CUDA_", "NVSHMEM_", "UCX_", "GLOO_", "NVIDIA_TF32", "OMP_NUM_THREADS",
@@ -18,7 +18,6 @@ PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_SYMM_MEM_", "CUDA_", "NVSHMEM_", "UCX
 # Values that say where a machine is rather than how it is set.
 UNTOLD = ("NCCL_COMM_ID", "NCCL_DEBUG_FILE", "NCCL_HOSTID", "NVSHMEM_BOOTSTRAP")
 _TRANSPORT = re.compile(r"\[\d+\].*\bvia\s+((?:P2P|SHM|NET|COLLNET|NVLS)[/()\w]*)")
-_ADDRESS = re.compile(r"\b\d{1,3}(\.\d{1,3}){3}\b")
 
 
 def gather_environment(context: Context, nvml: Nvml | None) -> dict[str, Any]:
@@ -102,8 +101,7 @@ def variables(present: dict[str, str], host: str) -> dict[str, str]:
     for name in sorted(present):
         if not name.startswith(PREFIXES) or name.startswith(UNTOLD):
             continue
-        told = _ADDRESS.sub("(address)", present[name])
-        found[name] = told.replace(host, "(host)") if host else told
+        found[name] = covered(present[name], host)
     return found
 
 

@@ -131,7 +131,7 @@ def _measure_group(bench: Bench, records: list[dict[str, Any]], dtypes: list[str
                     continue
                 if not _measure_op(bench, records, op, dtype, mode, sizes):
                     context.ran_out(
-                        f"nccl: time ran out in {bench.group.label} {op} {dtype} {mode}; what follows is missing"
+                        f"nccl: stopped before {bench.group.label} {op} {dtype} {mode}; what follows is missing"
                     )
                     return
                 context.save()
@@ -160,6 +160,10 @@ def _measure_op(
         measured.append(record)
         if context.rank == 0:
             records.append(record)
+        if record["wrong_elements"]:
+            context.note(
+                f"nccl: WRONG RESULTS in {bench.group.label} {op} {dtype} {mode}; don't use its figures"
+            )
     if measured and context.rank == 0:
         context.say(_summary(measured))
     return True

@@ -139,7 +139,7 @@ def _timed(context: Context, loads: list[Load]) -> list[float]:
     issued = [0] * len(loads)
     for step in range(rounds):
         for place, load in enumerate(loads):
-            due = (step + 1) * load.count // rounds
+            due = -(-(step + 1) * load.count // rounds)
             with cuda.stream(load.stream):
                 while issued[place] < due:
                     load.call()

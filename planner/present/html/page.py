@@ -18,6 +18,7 @@ from planner.present.html.specs import SPECS
 from planner.present.html.svg import pattern_definitions
 from planner.present.view.build import view
 from planner.present.view.model import Figure, Table, View
+from planner.present.view.outcomes import judgement
 from planner.present.view.why import why_entries
 from planner.resources import shipped
 
@@ -52,6 +53,7 @@ def html_text(evaluation: Evaluation) -> str:
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             patterns=Markup(pattern_definitions()),
             shades=SHADES,
+            judgement=judgement,
         )
     )
 
@@ -108,7 +110,8 @@ def _json(seen: View) -> str:
         "headlines": {
             cell.key: {
                 "name": cell.name, "value": cell.value, "p10": cell.low, "p90": cell.high, "limit": cell.limit,
-                "met": cell.met, "basis": cell.letter,
+                "met": cell.met, "judged_key": cell.judged_key, "judged_value": cell.judged_value,
+                "basis": cell.letter,
             }
             for cell in seen.headlines
         },

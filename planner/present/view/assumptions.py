@@ -61,7 +61,6 @@ def _group(evaluation: Evaluation, title: str, lines: list[Line]) -> Table:
         (
             Column("Assumption", numeric=False),
             Column("Value"),
-            Column("Unit", numeric=False),
             Column("P10"),
             Column("P90"),
             Column("Basis", numeric=False),
@@ -76,12 +75,11 @@ def _group(evaluation: Evaluation, title: str, lines: list[Line]) -> Table:
 def _row(evaluation: Evaluation, ledger: Ledger, line: Line) -> tuple[Cell, ...]:
     source, value = line.source, ledger.scalar(line)
     assert source is not None
-    low = fmt.NOTHING if line.low is None else fmt.plain(line.low)
-    high = fmt.NOTHING if line.high is None else fmt.plain(line.high)
+    low = fmt.NOTHING if line.low is None else fmt.given(line.low, line.unit)
+    high = fmt.NOTHING if line.high is None else fmt.given(line.high, line.unit)
     return (
         Cell(line.label),
-        Cell(fmt.plain(value), value, line.key),
-        Cell("" if line.unit == "1" else line.unit),
+        Cell(fmt.given(value, line.unit), value, line.key),
         Cell(low, line.low),
         Cell(high, line.high),
         Cell(source.basis.letter, letter=source.basis.letter),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Table
+from planner.present.view.money import offer_in_words
 from planner.present.view.network import topology_in_words
 from planner.present.view.power import rack_limit_kw
 from planner.present.view.reading import Reading, words
 from planner.present.view.risk import Weighed, cost_inputs, model_error, range_text, time_inputs
 from planner.present.view.time import plan_in_words
+
+UNTRIED = "no alternative tried"
 
 
 def choices(reading: Reading) -> Table:
@@ -39,7 +42,7 @@ def _plan(reading: Reading) -> tuple[Cell, ...] | None:
         return (
             words("Plan"),
             words(plan_in_words(reading, trained), key),
-            words("not searched"),
+            words(UNTRIED),
             words("as typed"),
         )
     against, why = fmt.NOTHING, f"fastest of {fmt.count(choice.fitting)} that fit the memory"
@@ -72,7 +75,7 @@ def _serving(reading: Reading) -> tuple[Cell, ...] | None:
 def _topology(reading: Reading) -> tuple[Cell, ...]:
     fabric = reading.built.cluster.fabric
     key = "design.fabric.tiers"
-    return words("Network"), words(topology_in_words(reading), key), words("as asked"), words(fabric.why[0])
+    return words("Network"), words(topology_in_words(reading), key), words(UNTRIED), words(fabric.why[0])
 
 
 def _optics(reading: Reading) -> tuple[Cell, ...] | None:
@@ -103,7 +106,7 @@ def _cooling(reading: Reading) -> tuple[Cell, ...]:
     if limit is not None:
         why += f" of {fmt.significant(limit)} kW; flips above that"
     return (
-        words("Cooling"), words(f"{parts.cooling.item.name}, PUE {pue}", "power.pue"), words("as asked"), words(why),
+        words("Cooling"), words(f"{parts.cooling.item.name}, PUE {pue}", "power.pue"), words(UNTRIED), words(why),
     )  # fmt: skip
 
 
@@ -112,11 +115,20 @@ def _rent(reading: Reading) -> tuple[Cell, ...] | None:
     if rental is None or not reading.has("rent.saved_by_owning_usd"):
         return None
     saved = reading.value("rent.saved_by_owning_usd")
-    even = reading.value("rent.break_even_utilisation_fraction")
-    why = f"owning {'saves' if saved >= 0 else 'costs'} {fmt.money(abs(saved))} in today's money"
-    if rental.item.term_months == 0 and even < 1:
-        why += f"; flips {'below' if saved >= 0 else 'above'} {fmt.percent(even, 0)} % utilisation"
-    return words("Own or rent"), words("own", "rent.saved_by_owning_usd"), words(rental.item.name), words(why)
+    months = reading.evaluation.loaded.scenario.money.horizon_months
+    why = (
+        f"owning {'saves' if saved >= 0 else 'costs'} {fmt.money(abs(saved))} in today's money, with all "
+        f"{months} months rented at this one price"
+    )
+    if rental.item.term_months == 0:
+        even = reading.value("rent.break_even_utilisation_fraction")
+        if even < 1:
+            why += f"; flips {'below' if saved >= 0 else 'above'} {fmt.percent(even, 0)} % utilisation"
+        why += "; a reserved term would cost less than on demand"
+    return (
+        words("Own or rent"), words("own", "rent.saved_by_owning_usd"),
+        words(f"rent: {offer_in_words(reading)}", "rent.usd_per_gpu_hour"), words(why),
+    )  # fmt: skip
 
 
 def unknowns(reading: Reading) -> Table:

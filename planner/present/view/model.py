@@ -31,6 +31,9 @@ class Headline:
         odds: Share of draws that meet the limit.
         letter: How it is known: the weakest basis that carries it, see `planner.sourced.Basis`.
         note: A second line, such as the yearly cost of waiting.
+        judged_key: Line that the limit is judged by where it isn't the one shown, such as power at
+            peak; None where it is the same.
+        judged_value: Its value.
     """
 
     key: str
@@ -49,6 +52,8 @@ class Headline:
     odds: float | None = None
     letter: str = ""
     note: str = ""
+    judged_key: str | None = None
+    judged_value: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,6 +238,21 @@ def _quarters(reading: Reading) -> Figure:
     )
 
 
+def offer_in_words(reading: Reading) -> str:
+    """The rental offer compared with: its name, term, price and the price's date."""
+    rental, line = reading.evaluation.parts.rental, reading.ledger["rent.usd_per_gpu_hour"]
+    assert rental is not None
+    assert line.source is not None
+    months = rental.item.term_months
+    term = f"{months} months committed" if months else "on demand"
+    named = rental.item.name.lower()
+    if not months and "reserved" in named:  # a block of days, ahead of time
+        term = "no term"
+    name = rental.item.name if term in named else f"{rental.item.name}, {term}"
+    dated = f", {line.source.as_of}" if line.source.as_of else ""
+    return f"{name}, at {fmt.given(reading.value(line), line.unit)}{dated}"
+
+
 def _own_or_rent(reading: Reading) -> Figure:
     rental = reading.evaluation.parts.rental
     assert rental is not None
@@ -245,16 +260,14 @@ def _own_or_rent(reading: Reading) -> Figure:
     price = reading.value("rent.usd_per_gpu_hour")
     own = reading.value("unit.usd_per_gpu_hour_available")
     planned = reading.value("money.utilisation_fraction")
-    even = reading.value("rent.break_even_utilisation_fraction")
+    even = 1.0 if committed else reading.value("rent.break_even_utilisation_fraction")
     rows, points = [], []
     for used in UTILISATIONS:
         rent = price / used if committed else price
         rows.append((share(used, 0), number(own / used), number(rent)))
         points.append({"used": used, "own": own / used, "rent": rent})
     saved = reading.value("rent.saved_by_owning_usd")
-    verdict = (
-        f"Owning {'saves' if saved >= 0 else 'costs'} {fmt.money(abs(saved))} against {rental.item.name}"
-    )
+    verdict = f"Owning {'saves' if saved >= 0 else 'costs'} {fmt.money(abs(saved))} against {offer_in_words(reading)}"
     if committed:
         title = f"{verdict}; both pay for idle hours, so utilisation doesn't decide"
         even_shown = None
@@ -272,11 +285,12 @@ def _own_or_rent(reading: Reading) -> Figure:
         "utilisation all along.",
         {
             "points": points, "planned": planned, "planned_text": f"plan {fmt.percent(planned, 0)} %",
-            "even": even_shown, "even_text": "" if even_shown is None else f"break-even {fmt.percent(even, 0)} %",
+            "even": even_shown,
+            "even_text": "" if even_shown is None else f"break-even {fmt.percent(even, 0)} %",
         },
         Table(
             "own-rent",
-            f"Own against rent: {rental.item.name}",
+            f"Own against rent: {offer_in_words(reading)}",
             (
                 Column("Utilisation", "%"),
                 Column("Own", "USD/GPU-h"),

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from planner.evaluate import Evaluation
+from planner.evaluate import Evaluation, Range
 from planner.ledger import Kind, Ledger
 from planner.present import format as fmt
 from planner.present.view.model import Better, Headline, Remedy
-from planner.scenario.schema import Limits, Scenario
+from planner.present.view.reading import WEAKEST
+from planner.scenario.load import Loaded
+from planner.scenario.schema import Limits, Scenario, WorkloadKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,39 +62,114 @@ OUTCOMES = (
     ),
 )  # fmt: skip
 
-_WEAKEST = ("M", "D", "P", "Q", "u", "E")
+_COMPLETE = ("performance.training.days_to_train", "outcome.serving_output_tokens_per_s")
+"""Outcomes that the cluster reaches only once its last phase is in service."""
+_FIRST_TOKEN = "outcome.ttft_p99_s"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit in the ledger's unit.
+
+    Attributes:
+        said: What a reader must know besides the number, such as ``at peak``.
+    """
+
+    value: float
+    said: str = ""
+
+    def text(self, unit: str) -> str:
+        """The limit with its unit."""
+        return fmt.quantity(self.value, unit) + self.said
 
 
 def headlines(evaluation: Evaluation) -> tuple[Headline, ...]:
     """The nine cells, always all of them and in the same order."""
-    limits = evaluation.loaded.scenario.limits
-    return tuple(_headline(evaluation, limits, outcome) for outcome in OUTCOMES)
+    return tuple(_headline(evaluation, outcome) for outcome in OUTCOMES)
 
 
-def _headline(evaluation: Evaluation, limits: Limits, outcome: _Outcome) -> Headline:
-    ledger = evaluation.ledger
-    wished = outcome.limit(limits) if outcome.limit is not None else None
-    if outcome.key == "power.facility_w":
-        wished = power_limit_mw(evaluation.loaded.scenario)
-    limit = None if wished is None else wished * outcome.limit_scale
+def _headline(evaluation: Evaluation, outcome: _Outcome) -> Headline:
+    ledger, limit = evaluation.ledger, limit_of(evaluation.loaded, outcome)
     if not evaluation.feasible or outcome.key not in ledger:
         return Headline(
-            outcome.key, outcome.bar, outcome.name, outcome.better, None, fmt.NOTHING, fmt.NOTHING, limit
-        )
+            outcome.key, outcome.bar, outcome.name, outcome.better, None, fmt.NOTHING, fmt.NOTHING,
+            None if limit is None else limit.value,
+        )  # fmt: skip
     line, value = ledger[outcome.key], ledger.scalar(outcome.key)
     judged = ledger.scalar(outcome.judged_by) if outcome.judged_by else value
-    note = ""
-    if outcome.note in ledger:
-        other = ledger[outcome.note]
-        note = f"{other.label}: {fmt.quantity(ledger.scalar(other), other.unit)}"
     return Headline(
         outcome.key, outcome.bar, outcome.name, outcome.better, value,
         fmt.percent(value) if outcome.scale == 100.0 else fmt.short(value * outcome.scale),
-        fmt.quantity(value, line.unit), limit,
-        _limit_text(limit, line.unit, outcome),
-        None if limit is None else judged <= limit,
-        letter=weakest_letter(ledger, outcome.key), note=note, **_spread(evaluation, outcome, line.unit, limit),
+        fmt.quantity(value, line.unit), None if limit is None else limit.value,
+        "" if limit is None else limit.text(line.unit),
+        None if limit is None else judged <= limit.value,
+        letter=weakest_letter(ledger, outcome.key), note=_note(evaluation, outcome),
+        judged_key=outcome.judged_by or None, judged_value=judged if outcome.judged_by else None,
+        **_spread(evaluation, outcome, line.unit, limit),
     )  # fmt: skip
+
+
+def _note(evaluation: Evaluation, outcome: _Outcome) -> str:
+    ledger, said = evaluation.ledger, []
+    if outcome.key in _COMPLETE and (month := month_complete(evaluation)) is not None:
+        said.append(f"once complete (month {month} after the first order)")
+    if outcome.note in ledger:
+        other = ledger[outcome.note]
+        said.append(f"{other.label}: {fmt.quantity(ledger.scalar(other), other.unit)}")
+    limit = first_token_limit(evaluation.loaded) if outcome.note == _FIRST_TOKEN else None
+    if limit is not None and outcome.note in ledger:
+        met, found = ledger.scalar(outcome.note) <= limit.value, evaluation.ranges.get(outcome.note)
+        said.append(f"limit {limit.text('s')}{judgement(met, odds_of(found, limit))}")
+    return ", ".join(said)
+
+
+def judgement(met: bool | None, odds: float | None) -> str:
+    """What follows a limit: whether the plan meets it, and in how many draws.
+
+    >>> judgement(True, None), judgement(False, 0.03), judgement(True, 0.71)
+    (': met', ', missed: met in 3 of 100 draws', ': met in 71 of 100 draws')
+    """
+    if odds is None:
+        return ": met" if met else ": missed"
+    return f"{': ' if met else ', missed: '}met in {fmt.out_of_100(odds)} draws"
+
+
+def odds_of(found: Range | None, limit: Limit | None) -> float | None:
+    """Share of the draws within a limit; None without draws or limit."""
+    return None if found is None or limit is None else found.odds_at_most(limit.value)
+
+
+def month_complete(evaluation: Evaluation) -> int | None:
+    """Month after the first order in which the last of several phases goes into service."""
+    phases = evaluation.built.phases if evaluation.built is not None else ()
+    return max(one.service_month for one in phases) if len(phases) > 1 else None
+
+
+def limit_of(loaded: Loaded, outcome: _Outcome) -> Limit | None:
+    """Limit of an outcome: of the scenario's limits or, for latency, the objective its workload states."""
+    if outcome.key == "power.facility_w":
+        wished = power_limit_mw(loaded.scenario)
+    else:
+        wished = outcome.limit(loaded.scenario.limits) if outcome.limit is not None else None
+    if wished is not None:
+        return Limit(wished * outcome.limit_scale, " at peak" if outcome.judged_by else "")
+    return _objective(loaded, "tpot_p99_s") if outcome.key == "outcome.tpot_p99_s" else None
+
+
+def first_token_limit(loaded: Loaded) -> Limit | None:
+    """Limit of the time to first token, which stands under the time per output token."""
+    wished = loaded.scenario.limits.ttft_p99_s
+    return Limit(wished) if wished is not None else _objective(loaded, "ttft_p99_s")
+
+
+def _objective(loaded: Loaded, field: str) -> Limit | None:
+    """Objective that the first serving workload states; the schema's default is nobody's wish."""
+    for index, workload in enumerate(loaded.scenario.workloads):
+        if workload.kind is WorkloadKind.SERVING:
+            if loaded.stands(("workloads", index, "slo", field)) == "default":
+                return None
+            return Limit(float(getattr(workload.slo, field)), " as the workload asks")
+    return None
 
 
 def power_limit_mw(scenario: Scenario) -> float | None:
@@ -101,13 +178,7 @@ def power_limit_mw(scenario: Scenario) -> float | None:
     return min(known, default=None)
 
 
-def _limit_text(limit: float | None, unit: str, outcome: _Outcome) -> str:
-    if limit is None:
-        return ""
-    return fmt.quantity(limit, unit) + (" at peak" if outcome.judged_by else "")
-
-
-def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: float | None) -> dict[str, Any]:
+def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: Limit | None) -> dict[str, Any]:
     """P10 and P90 of a headline and the odds of meeting its limit, where draws were made."""
     found = evaluation.ranges.get(outcome.key)
     if found is None:
@@ -120,12 +191,12 @@ def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: float |
         "low": found.p10,
         "high": found.p90,
         "range_text": f"{low} to {high}",
-        "odds": None if limit is None else judged.odds_at_most(limit),
+        "odds": odds_of(judged, limit),
     }
 
 
 def weakest_letter(ledger: Ledger, key: str) -> str:
-    """Letter of the weakest basis among everything a line rests on."""
+    """Letter of the weakest basis among everything a line rests on, as `reading.line_letters` finds it."""
     seen: set[str] = set()
     waiting, worst = [key], 0
     while waiting:
@@ -135,9 +206,9 @@ def weakest_letter(ledger: Ledger, key: str) -> str:
         seen.add(name)
         line = ledger[name]
         if line.kind is Kind.GIVEN and line.source is not None:
-            worst = max(worst, _WEAKEST.index(line.source.basis.letter))
+            worst = max(worst, WEAKEST.index(line.source.basis.letter))
         waiting += [one for one in ledger.inputs_of(name) if one not in seen]
-    return _WEAKEST[worst]
+    return WEAKEST[worst]
 
 
 def finding(evaluation: Evaluation) -> str:
@@ -148,7 +219,8 @@ def finding(evaluation: Evaluation) -> str:
     ledger = evaluation.ledger
     said = []
     if "performance.training.days_to_train" in ledger:
-        said.append(f"{fmt.significant(ledger.scalar('performance.training.days_to_train'))} days to train")
+        days = fmt.significant(ledger.scalar("performance.training.days_to_train"))
+        said.append(f"{days} days to train" + (" once complete" if month_complete(evaluation) else ""))
     if "outcome.serving_output_tokens_per_s" in ledger:
         said.append(f"{fmt.short(ledger.scalar('outcome.serving_output_tokens_per_s'))} output tokens/s")
     said.append(f"{fmt.quantity(ledger.scalar('power.facility_w'), 'W')} at the meter")
@@ -178,17 +250,19 @@ def verdict(evaluation: Evaluation, cells: tuple[Headline, ...]) -> tuple[str, b
 
 def _margins(evaluation: Evaluation, cells: tuple[Headline, ...]) -> list[tuple[str, float]]:
     """Name and share of the limit that is left, negative where it is missed."""
-    ledger, limits = evaluation.ledger, evaluation.loaded.scenario.limits
+    ledger = evaluation.ledger
     found = []
     for cell, outcome in zip(cells, OUTCOMES, strict=True):
         if cell.limit is not None and cell.value is not None:
             judged = ledger.scalar(outcome.judged_by) if outcome.judged_by else cell.value
-            found.append((f"{cell.name.lower()} ({cell.limit_text})", 1 - judged / cell.limit))
-    if limits.ttft_p99_s is not None and "outcome.ttft_p99_s" in ledger:
-        found.append(
-            (f"time to first token, p99 ({fmt.duration(limits.ttft_p99_s)})",
-             1 - ledger.scalar("outcome.ttft_p99_s") / limits.ttft_p99_s)
-        )  # fmt: skip
+            name, month = cell.name.lower(), month_complete(evaluation)
+            if outcome.key in _COMPLETE and month is not None:
+                name += f" once complete in month {month}"
+            found.append((f"{name} ({cell.limit_text})", 1 - judged / cell.limit))
+    first = first_token_limit(evaluation.loaded)
+    if first is not None and _FIRST_TOKEN in ledger:
+        margin = 1 - ledger.scalar(_FIRST_TOKEN) / first.value
+        found.append((f"time to first token, p99 ({first.text('s')})", margin))
     return [(name, margin) for name, margin in found if math.isfinite(margin)]
 
 

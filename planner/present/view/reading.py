@@ -13,8 +13,9 @@ from planner.present import format as fmt
 from planner.present.view.model import Cell
 from planner.sourced import Source
 
-WEAKEST = ("M", "D", "P", "Q", "u", "E")
-"""Letters from the strongest basis to the weakest."""
+WEAKEST = ("u", "M", "D", "P", "Q", "E")
+"""Letters from the strongest basis to the weakest. What the user typed (a count, a choice) is no evidence
+for a price or a wattage, so it shows only where nothing else is below."""
 STALE_DAYS = 180
 
 

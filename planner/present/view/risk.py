@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from planner.evaluate import Range
 from planner.ledger import Axis, Kind
 from planner.ledger.lines import Line
 from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Figure, Section, Table
-from planner.present.view.outcomes import OUTCOMES
+from planner.present.view.outcomes import OUTCOMES, limit_of, odds_of
 from planner.present.view.reading import Reading, number, share, words
 
 LISTED = 10
@@ -104,7 +106,7 @@ def risk_section(reading: Reading) -> Section:
     ranges = reading.evaluation.ranges
     if ranges:
         tables.insert(0, _results(reading))
-        figures = tuple(_odds(reading, key, ranges[key]) for key in _judged(reading) if key in ranges)
+        figures = tuple(_odds(reading, key, first=not at) for at, key in enumerate(_judged(reading)))
     else:
         missing = (
             "No draws were made for this report, so results carry no P10 to P90 and limits are judged by their "
@@ -120,8 +122,14 @@ def risk_section(reading: Reading) -> Section:
 
 
 def _judged(reading: Reading) -> tuple[str, ...]:
-    limits = reading.evaluation.loaded.scenario.limits
-    return tuple(one.key for one in OUTCOMES if one.limit is not None and one.limit(limits) is not None)[:2]
+    """The two outcomes whose limit is least sure to be met, in the bar's order."""
+    ranges, odds = reading.evaluation.ranges, {}
+    for one in OUTCOMES:
+        found = ranges.get(one.judged_by or one.key)
+        if (share_met := odds_of(found, limit_of(reading.evaluation.loaded, one))) is not None:
+            odds[one.key] = share_met
+    least = sorted(odds, key=lambda key: odds[key])[:2]
+    return tuple(key for key in odds if key in least)
 
 
 def range_text(one: Weighed) -> str:
@@ -161,22 +169,20 @@ def _table(reading: Reading, inputs: list[Weighed], what: str) -> Table:
 
 
 def _results(reading: Reading) -> Table:
-    limits = reading.evaluation.loaded.scenario.limits
     rows = []
     for outcome in OUTCOMES:
         found = reading.evaluation.ranges.get(outcome.key)
         if found is None or outcome.key not in reading.ledger:
             continue
         unit = reading.ledger[outcome.key].unit
-        wished = outcome.limit(limits) if outcome.limit is not None else None
-        limit = None if wished is None else wished * outcome.limit_scale
-        judged = reading.evaluation.ranges.get(outcome.judged_by, found)
+        limit = limit_of(reading.evaluation.loaded, outcome)
+        odds = odds_of(reading.evaluation.ranges.get(outcome.judged_by, found), limit)
         rows.append(
             (
                 Cell(outcome.name, key=outcome.key),
                 *(words(fmt.quantity(value, unit)) for value in (found.p10, found.p50, found.p90)),
-                words(fmt.NOTHING if limit is None else fmt.quantity(limit, unit)),
-                words(fmt.NOTHING) if limit is None else share(judged.odds_at_most(limit), 0),
+                words(fmt.NOTHING if limit is None else limit.text(unit)),
+                words(fmt.NOTHING) if odds is None else share(odds, 0),
             )
         )
     return Table(
@@ -194,30 +200,34 @@ def _results(reading: Reading) -> Table:
     )
 
 
-def _odds(reading: Reading, key: str, found: Range) -> Figure:
+def quantiles(found: Range) -> list[tuple[float, float]]:
+    """Quantiles of the draws as the tiles' P10 and P90 are made, see `planner.study.bands`."""
+    return [(part, float(np.quantile(found.draws, part))) for part in QUANTILES]
+
+
+def _odds(reading: Reading, key: str, *, first: bool) -> Figure:
     outcome = next(one for one in OUTCOMES if one.key == key)
     unit = reading.ledger[key].unit
     scale = 1e-6 if unit in ("USD", "W") else outcome.scale
     shown = {"USD": "M USD", "W": "MW", "s": "ms"}.get(unit, unit)
-    wished = outcome.limit(reading.evaluation.loaded.scenario.limits) if outcome.limit else None
-    limit = 0.0 if wished is None else wished * outcome.limit_scale
-    judged = reading.evaluation.ranges.get(outcome.judged_by, found)
-    ordered = sorted(float(value) for value in judged.draws)
-    points = [(part, ordered[min(len(ordered) - 1, int(part * len(ordered)))]) for part in QUANTILES]
-    odds = judged.odds_at_most(limit)
+    limit = limit_of(reading.evaluation.loaded, outcome)
+    assert limit is not None
+    judged = reading.evaluation.ranges[outcome.judged_by or key]
+    name = f"{outcome.name}, at peak" if outcome.judged_by else outcome.name
+    points, odds = quantiles(judged), judged.odds_at_most(limit.value)
     return Figure(
-        "C16" if key == _judged(reading)[0] else "C16b",
+        "C16" if first else "C16b",
         "odds",
-        f"{outcome.name} stays within {fmt.quantity(limit, unit)} in {fmt.percent(odds, 0)} of 100 draws",
+        f"{outcome.name} stays within {limit.text(unit)} in {fmt.out_of_100(odds)} draws",
         "The curve is the share of draws at or below a value; the rule is the limit.",
         {
             "points": [{"value": value * scale, "odds": part * 100} for part, value in points],
-            "limit": limit * scale, "unit": f"{outcome.name}, {shown}",
-            "limit_text": f"limit: {fmt.percent(odds, 0)} of 100",
+            "limit": limit.value * scale, "unit": f"{name}, {shown}",
+            "limit_text": f"limit: {fmt.out_of_100(odds)}",
         },
         Table(
             f"odds-{key.replace('.', '-')}",
-            f"{outcome.name}: quantiles of the draws",
+            f"{name}: quantiles of the draws",
             (Column("Share of draws", "%"), Column("At or below", shown)),
             tuple((share(part, 0), number(value * scale)) for part, value in points),
         ),

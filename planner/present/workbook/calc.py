@@ -128,10 +128,11 @@ def header(sheet: Sheet, frame: Frame, months: int) -> None:
     """Title, checks, what the sheet holds, time axis, headings, widths and frozen panes."""
     title, note = TITLES[sheet.name]
     sheet.text(STATUS_ROW, NAME, title, "title")
-    sheet.status(STATUS_ROW, VALUE, frame.status)
-    computed = f" Grey italic values come from a new run only: change the scenario, then {frame.command}"
-    sheet.text(NOTE_ROW, NAME, note + computed, "quiet")
-    for column, width in enumerate((46, 11, 16, 16, 22, 16) if months else (58, 12, 18, 6, 46, 84)):
+    sheet.status(STATUS_ROW, UNIT, frame.status)
+    sheet.text(NOTE_ROW, NAME, note, "quiet")
+    computed = f"Grey italic values come from a new run only: change the scenario, then {frame.command}"
+    sheet.text(NOTE_ROW, _TEXTS.get(sheet.name, (KEY, HOW))[0], computed, "quiet")
+    for column, width in enumerate((46, 12, 17, 17, 16, 16) if months else (58, 12, 18, 16, 46, 84)):
         sheet.raw.set_column(column, column, width)
     sheet.raw.set_column(FIRST_MONTH, FIRST_MONTH + max(months, 1) - 1, _month_width(frame))
     if sheet.name in (BOM, POWER):
@@ -181,13 +182,14 @@ def _time_axis(sheet: Sheet, frame: Frame, months: int) -> None:
     on_timing, at = sheet.name == TIMING, quoted(TIMING)
     spot = frame.layout.spots["timing.month"]
     names = SheetCells(frame.layout, sheet.name).columns
-    sheet.text(
-        DATE_ROW, NAME, "Month of" if not on_timing else "Month of; the value is that of the first payment"
-    )
-    sheet.text(YEAR_ROW, NAME, "Year" if not on_timing else "Year; the value is the months in one")
     if on_timing:
+        sheet.text(DATE_ROW, NAME, "Month of; the value is that of the first payment")
+        sheet.text(YEAR_ROW, NAME, "Year; the value is the months in one")
         sheet.number(DATE_ROW, VALUE, dates[0], "given", "mmm yy")
         sheet.number(YEAR_ROW, VALUE, MONTHS_PER_YEAR, "given", "0")
+    else:
+        sheet.text(DATE_ROW, HOW, "Month of", "unit")
+        sheet.text(YEAR_ROW, HOW, "Year", "unit")
     start, per_year, role = f"$C${DATE_ROW + 1}", f"$C${YEAR_ROW + 1}", "formula" if on_timing else "link"
     for month, name in enumerate(names[:months]):
         column = FIRST_MONTH + month

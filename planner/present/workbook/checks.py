@@ -13,14 +13,16 @@ from planner.ledger.nodes import Const, Expr, added, ref, sum_months
 from planner.ledger.solve import evaluate
 from planner.present.workbook.calc import Frame
 from planner.present.workbook.cells import SheetCells, letters, quoted
-from planner.present.workbook.inputs import COUNT_ROW
 from planner.present.workbook.layout import (
     BOM,
     BOM_COST,
     CASH,
+    CHANGED,
     CHECKS,
     FIRST_MONTH,
+    FIRST_YEAR,
     INPUT_CHANGED,
+    INPUT_COUNT_ROW,
     INPUTS,
     ORDER,
     SUMMARY,
@@ -31,7 +33,9 @@ from planner.present.workbook.tables import Years, bill_total_row
 
 _HEAD: Final = ("Check", "Left", "Right", "Difference", "Allowed", "Result", "What it means")
 FIRST: Final = 7
-_TOLERANCE_ROW: Final = 4
+RESULT: Final = 5
+"""Column of the results."""
+_TOLERANCE_ROW, _LEFT_OUT_ROW = 4, 5
 TOLERANCE: Final = 1e-9
 """Share of the larger side: office programs add up in another order than numpy."""
 
@@ -165,7 +169,8 @@ def _cash(frame: Frame, cells: SheetCells, years: Years, agree: Agree) -> list[C
     net = frame.ledger["cash.net_usd"]
     opening, closing = (frame.ledger.values[f"cash.{name}_usd"][0] for name in ("opening", "closing"))
     gap = float(np.abs(opening + frame.ledger.values[net.key][0] - closing).sum())
-    end, line = letters(FIRST_MONTH + years.count - 1), years.row(net) + 1
+    start, end = letters(FIRST_YEAR), letters(FIRST_YEAR + years.count - 1)
+    line = years.row(net) + 1
     return [
         Check(
             "Cash: opening and flow make the closing balance in every month",
@@ -175,7 +180,7 @@ def _cash(frame: Frame, cells: SheetCells, years: Years, agree: Agree) -> list[C
         agree("Cash: the last balance is the sum of all flows", _last(frame, "cash.closing_usd"), sum_months(net)),
         Check(
             "Cash: years add up to the months",
-            f"SUM({quoted(CASH)}${first}${line}:${end}${line})", sum(frame.series(net)),
+            f"SUM({quoted(CASH)}${start}${line}:${end}${line})", sum(frame.series(net)),
             formula(sum_months(net), cells)[1:], sum(frame.series(net)),
         ),
     ]  # fmt: skip
@@ -253,7 +258,7 @@ def error_checks(sheets: Iterable[Sheet]) -> list[Check]:
     """No error cells; the first rows, which show the checks themselves, are left out."""
     found = []
     for sheet in sheets:
-        start = 5 if sheet.name == SUMMARY else COUNT_ROW + 2
+        start = 5 if sheet.name == SUMMARY else INPUT_COUNT_ROW + 2
         area = f"{quoted(sheet.name)}$A${start}:${letters(sheet.columns)}${sheet.rows + 1}"
         found.append(
             Check(
@@ -283,7 +288,11 @@ def draw_checks(sheet: Sheet, checks: list[Check]) -> None:
     last = FIRST + len(checks)
     sheet.text(0, 0, "Checks", "title")
     results = f"$F${FIRST + 1}:$F${last}"
-    passed = '=IF($B$4=$B$3,"checks: "&$B$4&" of "&$B$3&" pass","FAIL: only "&$B$4&" of "&$B$3&" checks pass, see Checks")'
+    left_out = f'IF($B${_LEFT_OUT_ROW + 1}=0,"",", "&$B${_LEFT_OUT_ROW + 1}&" not judged: inputs changed")'
+    passed = (
+        f'=IF($B$4=$B$3,"checks: "&$B$4&" of "&$B$3&" pass"&{left_out},'
+        f'"FAIL: only "&$B$4&" of "&$B$3&" checks pass, see Checks"&{left_out})'
+    )
     sheet.formula(1, 0, passed, status_text(checks), "status")
     sheet.text(2, 0, "Checks judged")
     sheet.formula(
@@ -293,6 +302,10 @@ def draw_checks(sheet: Sheet, checks: list[Check]) -> None:
     sheet.formula(
         3, 1, f'=COUNTIF({results},"pass")', float(sum(one.passes for one in checks)), "formula", "0"
     )
+    sheet.text(
+        _LEFT_OUT_ROW, 0, "Checks not judged, since they compare with the plan and inputs were changed"
+    )
+    sheet.formula(_LEFT_OUT_ROW, 1, f'=COUNTIF({results},"{CHANGED}")', 0.0, "formula", "0")
     sheet.text(_TOLERANCE_ROW, 0, "Tolerance, as a share of the larger side (an input)")
     sheet.number(_TOLERANCE_ROW, 1, TOLERANCE, "input", "0E+00")
     sheet.raw.data_validation(
@@ -334,7 +347,7 @@ def _check(sheet: Sheet, row: int, check: Check) -> None:
     )
     judged = f'IF(ABS(D{here})<=E{here},"pass","FAIL")'
     if check.planned:
-        changed = f"{quoted(INPUTS)}${letters(INPUT_CHANGED)}${COUNT_ROW + 1}"
-        judged = f'IF({changed}>0,"changed",{judged})'
+        changed = f"{quoted(INPUTS)}${letters(INPUT_CHANGED)}${INPUT_COUNT_ROW + 1}"
+        judged = f'IF({changed}>0,"{CHANGED}",{judged})'
     sheet.formula(row, 5, f'=IFERROR({judged},"FAIL")', "pass" if check.passes else "FAIL", "said")
     sheet.text(row, 6, check.meaning, "quiet")

@@ -10,10 +10,13 @@ from typing import Any, Final
 from planner.catalog.store import SourceEntry
 from planner.evaluate import Evaluation
 from planner.ledger import Kind, Line
+from planner.present import format as fmt
 from planner.present.workbook.calc import Frame
 from planner.present.workbook.cells import letters
 from planner.present.workbook.layout import (
+    CHANGED,
     INPUT_CHANGED,
+    INPUT_COUNT_ROW,
     INPUT_HEAD,
     INPUT_KEY,
     INPUT_PLANNED,
@@ -33,9 +36,6 @@ _HEAD: Final = (
     "Date", "Key",
 )  # fmt: skip
 _WIDTHS: Final = (16, 62, 16, 13, 13, 13, 16, 10, 7, 60, 12, 52)
-_TRUTH: Final = '"TRUE";"TRUE";"FALSE"'
-COUNT_ROW: Final = 1
-"""Row of how many inputs a reader changed, above the column that says so."""
 _WHOLE_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -121,11 +121,11 @@ def _header(sheet: Sheet, frame: Frame) -> None:
         "Edit the blue values on pale yellow in column C; everything else follows or is locked.",
         "title",
     )
-    sheet.status(COUNT_ROW, 0, frame.status)
-    sheet.text(COUNT_ROW, INPUT_PLANNED, "Inputs changed", "quiet")
+    sheet.status(INPUT_COUNT_ROW, 0, frame.status)
+    sheet.text(INPUT_COUNT_ROW, INPUT_PLANNED, "Inputs changed", "quiet")
     column, last = letters(INPUT_CHANGED), frame.layout.end[INPUTS] + 1
-    text = f"=COUNTIF({column}{INPUT_HEAD + 2}:{column}{last},TRUE)"
-    sheet.formula(COUNT_ROW, INPUT_CHANGED, text, 0.0, "total", "0")
+    text = f'=COUNTIF({column}{INPUT_HEAD + 2}:{column}{last},"{CHANGED}")'
+    sheet.formula(INPUT_COUNT_ROW, INPUT_CHANGED, text, 0.0, "total", "0")
     sheet.head(INPUT_HEAD, _HEAD, right=frozenset({2, 4, 5, 6}))
     for column_at, width in enumerate(_WIDTHS):
         sheet.raw.set_column(column_at, column_at, width)
@@ -164,7 +164,8 @@ def _group(sheet: Sheet, frame: Frame, group: InputGroup, *, editable: bool) -> 
 
 def _changed(sheet: Sheet, row: int) -> None:
     value, planned = letters(INPUT_VALUE), letters(INPUT_PLANNED)
-    sheet.formula(row, INPUT_CHANGED, f"={value}{row + 1}<>{planned}{row + 1}", False, "middle", _TRUTH)
+    text = f'=IF({value}{row + 1}<>{planned}{row + 1},"{CHANGED}","")'
+    sheet.formula(row, INPUT_CHANGED, text, "", "middle")
 
 
 def _source(sheet: Sheet, row: int, source: Source, known: dict[str, SourceEntry]) -> None:
@@ -210,7 +211,7 @@ def _table(sheet: Sheet, frame: Frame, row: int, line: Line) -> None:
 
 def _mark_changes(sheet: Sheet, last: int) -> None:
     area = (INPUT_HEAD + 1, INPUT_CHANGED, last, INPUT_CHANGED)
-    alarm = {"type": "cell", "criteria": "==", "value": "TRUE", "format": sheet.styles.get("banner")}
+    alarm = {"type": "cell", "criteria": "==", "value": f'"{CHANGED}"', "format": sheet.styles.get("banner")}
     sheet.raw.conditional_format(*area, alarm)
 
 
@@ -218,9 +219,9 @@ def _validation(line: Line, value: float, frame: Frame) -> dict[str, Any]:
     """What may be typed, by unit; the message repeats the range that the source gives."""
     low, high, words = allowed_range(line, frame.ledger.months)
     if line.low is not None or line.high is not None:
-        ends = [f"{end:.6g}" if end is not None else "open" for end in (line.low, line.high)]
+        ends = [amount(end, line.unit) if end is not None else "open" for end in (line.low, line.high)]
         words += f" P10 to P90: {ends[0]} to {ends[1]}."
-    message = f"{words} As planned: {value:.6g} {line.unit if line.unit != '1' else ''}".strip()
+    message = f"{words} As planned: {with_unit(value, line.unit)}."
     rule: dict[str, Any] = {
         "validate": "integer" if line.unit == "month" else "decimal",
         "input_title": line.label[:32],
@@ -231,6 +232,31 @@ def _validation(line: Line, value: float, frame: Frame) -> dict[str, Any]:
     if high is None:
         return {**rule, "criteria": ">=", "value": low}
     return {**rule, "criteria": "between", "minimum": low, "maximum": high}
+
+
+def amount(value: float, unit: str) -> str:
+    """A number as a reader types it, all its digits; a share with its sign.
+
+    >>> amount(2e6, "Mtokens"), amount(0.0892, "USD/kWh"), amount(1.0, "fraction"), amount(1234567.5, "USD")
+    ('2,000,000', '0.0892', '100 %', '1,234,567.5')
+    """
+    if unit.startswith("fraction"):
+        return f"{fmt.plain(value * 100)} %"
+    return fmt.plain(value) if abs(value) < 1e3 else fmt.written(value)
+
+
+def with_unit(value: float, unit: str) -> str:
+    """A number as a reader types it, with its unit.
+
+    >>> with_unit(2e6, "Mtokens"), with_unit(0.03, "fraction/year"), with_unit(3.0, "month"), with_unit(8.0, "1")
+    ('2,000,000 Mtokens', '3 % a year', 'month 3', '8')
+    """
+    text = amount(value, unit)
+    if unit.startswith("fraction"):
+        return text + unit.removeprefix("fraction").replace("/", " a ")
+    if unit == "month":
+        return f"month {text}"
+    return text if unit == "1" else f"{text} {unit}"
 
 
 def allowed_range(line: Line, months: int) -> tuple[float, float | None, str]:

@@ -22,11 +22,17 @@ MONTHLY = (TIMING, CAPEX, OPEX, DEPRECIATION, CASH)
 
 # One column structure for all sheets of formulas: name, unit, value, total, key, how, then months.
 NAME, UNIT, VALUE, TOTAL, KEY, HOW, FIRST_MONTH = range(7)
+FIRST_YEAR = KEY
+"""The roll-up by year has no keys: its years stand right after the totals, and print with them."""
 STATUS_ROW, NOTE_ROW, DATE_ROW, YEAR_ROW, HEAD_ROW, FIRST_ROW = range(6)
 """Rows of a sheet of formulas, from 0: title and checks, what it holds, dates, years, headings."""
 
-INPUT_VALUE, INPUT_PLANNED, INPUT_CHANGED, INPUT_KEY, INPUT_TABLE = 2, 6, 7, 11, 13
+INPUT_VALUE, INPUT_PLANNED, INPUT_CHANGED, INPUT_BASIS, INPUT_KEY, INPUT_TABLE = 2, 6, 7, 8, 11, 13
 INPUT_HEAD = 2
+INPUT_COUNT_ROW = 1
+"""Row of how many inputs a reader changed, above the column that says so."""
+CHANGED = "changed"
+"""What that column says of a changed input; it is empty beside all others."""
 
 # The bill of materials and the power table have columns of their own after name and unit.
 BOM_SERVICE, BOM_BOUGHT, BOM_PRICE, BOM_COST = 2, 3, 4, 5

@@ -9,7 +9,9 @@ from planner.evaluate import Evaluation
 from planner.present.workbook.sheet import Sheet
 from planner.present.workbook.styles import number_format, unit_text
 
-_SOURCES: Final = ("Id", "Title", "Publisher", "Where", "Date", "Figures", "Note")
+_SOURCES: Final = ("Id", "Title", "Publisher", "Date", "Figures", "Where", "Note")
+LAST_PRINTED_SOURCES, LAST_PRINTED_CHANGES = 4, 4
+"""On paper, addresses and notes would make the rest too small to read."""
 _CHANGES: Final = ("Key", "Name", "Value", "Unit", "Reason", "Where")
 
 
@@ -24,20 +26,19 @@ def draw_sources(sheet: Sheet, evaluation: Evaluation, status: str) -> None:
     sheet.text(
         1, 0, "Publications behind the figures of this plan; Inputs names one for each figure.", "quiet"
     )
-    sheet.head(2, _SOURCES, right=frozenset({5}))
-    for column, width in enumerate((40, 76, 30, 70, 12, 9, 60)):
+    sheet.head(2, _SOURCES, right=frozenset({4}))
+    for column, width in enumerate((40, 76, 30, 12, 9, 90, 60)):
         sheet.raw.set_column(column, column, width)
     sheet.raw.freeze_panes(3, 1)
     for row, source_id in enumerate(sorted(used), start=3):
         entry = known.get(source_id)
         sheet.text(row, 0, source_id, "key")
         if entry is not None:
-            for column, text in enumerate(
-                (entry.title, entry.publisher, entry.locator, str(entry.date or "")), start=1
-            ):
+            for column, text in enumerate((entry.title, entry.publisher, str(entry.date or "")), start=1):
                 sheet.text(row, column, text)
+            sheet.text(row, 5, entry.locator)
             sheet.text(row, 6, entry.note, "quiet")
-        sheet.number(row, 5, used[source_id], "text", "0")
+        sheet.number(row, 4, used[source_id], "text", "0")
 
 
 def draw_changes(sheet: Sheet, evaluation: Evaluation, status: str) -> None:

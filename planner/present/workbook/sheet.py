@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Final
 
-from planner.present.workbook.layout import CHECKS, NAME, UNIT
+from planner.present.workbook.layout import CHECKS
 from planner.present.workbook.styles import Styles
 
 NOT_A_NUMBER: Final = "n/a"
 A4: Final = 9
-A3: Final = 8
 _ALLOWED: Final = {
     "format_columns": True, "format_rows": True, "autofilter": True, "sort": True,
     "select_locked_cells": True, "select_unlocked_cells": True, "objects": False,
 }  # fmt: skip
 _CELL_LIMIT: Final = 32_000
 """Excel holds 32,767 characters in a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """Rows and columns that are printed, from column A on; None is the last one used."""
+
+    first_row: int = 0
+    last_row: int | None = None
+    last_column: int | None = None
 
 
 class Sheet:
@@ -67,29 +76,39 @@ class Sheet:
         self.raw.conditional_format(row, column, row, column, alarm)
 
     def finish(
-        self, *, repeat: tuple[int, int] | None = None, pages_high: int = 0, pages_wide: int = 1
+        self,
+        *,
+        repeat: tuple[int, int] | None = None,
+        pages_high: int = 0,
+        area: Area | None = None,
+        upright: bool = False,
     ) -> None:
-        """Protect without a password, and set up printing.
+        """Protect without a password, and set up printing on pages of full width.
 
         Args:
             repeat: Rows of headings printed on every page.
             pages_high: Most pages below each other; 0 for as many as it takes.
-            pages_wide: Pages beside each other. A sheet with months takes several, on larger paper and
-                with its names repeated: on one page the print would be too small to read.
+            area: What is printed. Keys, sources and months stay on the screen: with them the print
+                would be too small to read.
+            upright: Portrait instead of landscape.
         """
+        area = area or Area()
         raw = self.raw
         raw.protect("", dict(_ALLOWED))
-        raw.set_landscape()
-        raw.set_paper(A3 if pages_wide > 1 else A4)
-        raw.print_area(0, 0, self.rows, self.columns)
-        raw.fit_to_pages(pages_wide, pages_high)
+        if upright:
+            raw.set_portrait()
+        else:
+            raw.set_landscape()
+        raw.set_paper(A4)
+        last_row = self.rows if area.last_row is None else area.last_row
+        last_column = self.columns if area.last_column is None else area.last_column
+        raw.print_area(area.first_row, 0, last_row, last_column)
+        raw.fit_to_pages(1, pages_high)
         raw.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
         raw.set_footer("&L&8cluster-planner&C&8&A&R&8page &P of &N")
         raw.hide_gridlines(2)
         if repeat is not None:
             raw.repeat_rows(*repeat)
-        if pages_wide > 1:
-            raw.repeat_columns(NAME, UNIT)
 
     def _used(self, row: int, column: int) -> None:
         self.rows = max(self.rows, row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 BLUE, BLACK, GREEN, RED, GREY = "#0000FF", "#000000", "#00703C", "#C00000", "#6B6B6B"
@@ -25,7 +26,7 @@ _ROLES: Final[dict[str, dict[str, Any]]] = {
     "status": {"bold": True, "font_color": GREEN},
     "head": {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "valign": "vcenter", "text_wrap": True},
     "head in": {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "valign": "vcenter", "text_wrap": True, "indent": 1},
-    "head right": {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "align": "right", "text_wrap": True},
+    "head right": {"bold": True, "font_color": "#FFFFFF", "bg_color": DARK, "valign": "vcenter", "align": "right", "text_wrap": True},
     "heading": {"bold": True, "bg_color": PALE_BLUE},
     "zone": {"bold": True, "bg_color": PALE_YELLOW, "font_color": BLUE, "top": 1, "bottom": 1},
     "locked zone": {"bold": True, "bg_color": "#D9D9D9", "top": 1, "bottom": 1},
@@ -92,21 +93,45 @@ def number_format(unit: str, values: float | Sequence[float]) -> str:
     return "#,##0.00" if size >= 10 else "0.00##" if size >= 0.01 else "0.0000##"
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a headline is shown: its cells hold the ledger's value divided, in the unit written beside."""
+
+    divisor: int
+    pattern: str
+    unit: str
+
+    def of(self, value: float) -> float:
+        """A value of the ledger in the unit shown."""
+        return value / self.divisor
+
+    def formula(self, cell: str) -> str:
+        """Formula of a cell that shows another in this unit."""
+        return f"={cell}" if self.divisor == 1 else f"={cell}/{self.divisor}"
+
+
 _SCALED: Final = {
-    "USD": ((0.9995e6, "#,##0.00,,", "M USD"), (0.0, "#,##0", "USD")),
-    "USD/year": ((0.9995e6, "#,##0.00,,", "M USD/year"), (0.0, "#,##0", "USD/year")),
-    "W": ((0.9995e6, "#,##0.000,,", "MW"), (0.0, "#,##0.0,", "kW")),
-    "kWh/year": ((0.9995e6, "#,##0.0,,", "GWh/year"), (0.0, "#,##0", "kWh/year")),
+    "USD": ((0.9995e6, Shown(10**6, "#,##0.00", "M USD")), (0.0, Shown(1, "#,##0", "USD"))),
+    "USD/year": ((0.9995e6, Shown(10**6, "#,##0.00", "M USD/year")), (0.0, Shown(1, "#,##0", "USD/year"))),
+    "W": ((0.9995e6, Shown(10**6, "#,##0.000", "MW")), (0.0, Shown(10**3, "#,##0.0", "kW"))),
+    "kWh/year": (
+        (0.9995e6, Shown(10**6, "#,##0.0", "GWh/year")), (0.0, Shown(1, "#,##0", "kWh/year"))
+    ),
 }  # fmt: skip
 
 
-def headline_format(unit: str, value: float) -> tuple[str, str]:
-    """Number format and unit of a headline; the format scales, the cell keeps the ledger's value.
+def headline_shown(unit: str, value: float) -> Shown:
+    """Unit of a headline, and the number format that fits it.
 
-    >>> headline_format("USD", 46e6), headline_format("fraction", 0.38)
-    (('#,##0.00,,', 'M USD'), ('0.0%', '%'))
+    A number format that scales would do as well for reading, but a reader who types a limit types it
+    in the unit written beside the cell.
+
+    >>> headline_shown("USD", 46e6)
+    Shown(divisor=1000000, pattern='#,##0.00', unit='M USD')
+    >>> headline_shown("fraction", 0.38)
+    Shown(divisor=1, pattern='0.0%', unit='%')
     """
-    for least, pattern, shown in _SCALED.get(unit, ()):
+    for least, shown in _SCALED.get(unit, ()):
         if abs(value) >= least:
-            return pattern, shown
-    return number_format(unit, value), unit_text(unit)
+            return shown
+    return Shown(1, number_format(unit, value), unit_text(unit))

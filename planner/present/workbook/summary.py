@@ -10,26 +10,36 @@ from typing import Any, Final
 import planner
 from planner.evaluate import Evaluation
 from planner.ledger import Kind, Ledger
-from planner.present.view.outcomes import OUTCOMES, finding, headlines, power_limit_mw, verdict
+from planner.present import format as fmt
+from planner.present.view.outcomes import OUTCOMES, finding, first_token_limit, headlines, verdict
 from planner.present.workbook.calc import Frame
 from planner.present.workbook.cells import SheetCells, letters, quoted
 from planner.present.workbook.layout import (
     CASH,
-    FIRST_MONTH,
+    CHANGED,
+    FIRST_YEAR,
     INPUT_CHANGED,
+    INPUT_COUNT_ROW,
     INPUTS,
     SUMMARY,
     needs_a_run,
 )
-from planner.present.workbook.sheet import Sheet, or_not_a_number
-from planner.present.workbook.styles import headline_format
+from planner.present.workbook.sheet import NOT_A_NUMBER, Sheet, or_not_a_number
+from planner.present.workbook.styles import Shown, headline_shown
 from planner.present.workbook.tables import Years
 
 _HEAD: Final = (
     "Outcome", "Value", "Unit", "P10", "P90", "Limit", "Met", "As planned", "Change", "Followed", "Key",
+    "Limit as planned",
 )  # fmt: skip
-_WIDTHS: Final = (47, 14, 13, 11, 11, 13, 12, 13, 11, 16, 45)
+_WIDTHS: Final = (47, 14, 13, 11, 11, 13, 12, 13, 11, 16, 45, 17)
+LAST_PRINTED: Final = 9
+"""Column that says whether a row is followed; keys and planned limits stay on the screen."""
 _HEAD_ROW: Final = 5
+_MILLION: Final = 1e6
+"""Cash and purchase are in M USD at any size."""
+_LIMIT, _LIMIT_PLANNED = 5, 11
+_ANY_CHANGED: Final = f"{quoted(INPUTS)}${letters(INPUT_CHANGED)}${INPUT_COUNT_ROW + 1}>0"
 BANNER: Final = "An input that needs a new run was changed: the values here are not those of such a plan."
 _MORE: Final = (
     "outcome.waiting_usd_per_year", "outcome.idle_fraction", "outcome.ttft_p99_s", "power.facility_peak_w",
@@ -51,17 +61,15 @@ def headline_keys(evaluation: Evaluation) -> list[str]:
 
 
 def limits(evaluation: Evaluation) -> dict[str, float]:
-    """Limits by the key they judge, in the ledger's units."""
-    wishes, found = evaluation.loaded.scenario, {}
-    for outcome in OUTCOMES:
-        wished = outcome.limit(wishes.limits) if outcome.limit is not None else None
-        if wished is not None:
-            found[outcome.judged_by or outcome.key] = wished * outcome.limit_scale
-    if wishes.limits.ttft_p99_s is not None:
-        found["outcome.ttft_p99_s"] = wishes.limits.ttft_p99_s
-    power = power_limit_mw(wishes)
-    if power is not None:
-        found["power.facility_peak_w"] = power * 1e6
+    """Limits by the key they judge, in the ledger's units: those the verdict speaks of."""
+    found = {
+        outcome.judged_by or outcome.key: cell.limit
+        for cell, outcome in zip(headlines(evaluation), OUTCOMES, strict=True)
+        if cell.limit is not None and outcome.key in evaluation.ledger
+    }
+    first = first_token_limit(evaluation.loaded)
+    if first is not None and "outcome.ttft_p99_s" in evaluation.ledger:
+        found["outcome.ttft_p99_s"] = first.value
     return found
 
 
@@ -85,52 +93,77 @@ def draw_summary(book: Any, sheet: Sheet, frame: Frame, years: Years) -> None:
     """The whole page, from the finding to the stamp."""
     page = _Page(sheet, frame, SheetCells(frame.layout, SUMMARY))
     evaluation = frame.evaluation
-    said, _ = verdict(evaluation, headlines(evaluation))
-    sheet.text(0, 0, finding(evaluation), "title")
-    sheet.text(1, 0, said, "verdict")
     sheet.status(2, 0, frame.status)
     first, last = frame.layout.locked_row + 2, frame.layout.tables_row
     changed = f"{quoted(INPUTS)}${letters(INPUT_CHANGED)}${first}:${letters(INPUT_CHANGED)}${last}"
-    sheet.formula(3, 0, f'=IF(COUNTIF({changed},TRUE)>0,"{BANNER}","")', "", "banner")
+    sheet.formula(3, 0, f'=IF(COUNTIF({changed},"{CHANGED}")>0,"{BANNER}","")', "", "banner")
     for column, width in enumerate(_WIDTHS):
         sheet.raw.set_column(column, column, width)
-    row = _outcomes(page) + 1
+    row = after_outcomes = _outcomes(page) + 1
     row = _years(page, row, years) + 1
     row = _purchase(book, page, row) + 1
     row = _rent(page, row)
-    stamp(sheet, evaluation, frame.command, row)
+    row = stamp(sheet, evaluation, frame.command, row)
+    _said(page, row, after_outcomes - 1)
+
+
+def _said(page: _Page, row: int, end: int) -> None:
+    """Finding and verdict on top; once something they rest on was changed they say of what they speak.
+
+    The texts themselves stand below the stamp: text of a scenario never becomes part of a formula.
+    """
+    sheet, evaluation = page.sheet, page.frame.evaluation
+    said, title = verdict(evaluation, headlines(evaluation))[0].removesuffix("."), finding(evaluation)
+    for at, (name, text) in enumerate(
+        (("Finding, as planned", title), ("Verdict, as planned", said)), start=row
+    ):
+        sheet.text(at, 0, name)
+        sheet.text(at, 1, text)
+    text = f'=IF({_ANY_CHANGED},"As planned: "&$B${row + 1},$B${row + 1})'
+    sheet.formula(0, 0, text, title, "title")
+    if not limits(evaluation):
+        sheet.text(1, 0, f"{said}.", "verdict")  # true whatever is changed
+        return
+    limit, planned = (
+        f"${letters(at)}${_HEAD_ROW + 2}:${letters(at)}${end}" for at in (_LIMIT, _LIMIT_PLANNED)
+    )
+    other = f"OR({_ANY_CHANGED},SUMPRODUCT(--({limit}<>{planned}))>0)"
+    text = f'=IF({other},"As planned: "&$B${row + 2}&"; limits below are judged again.",$B${row + 2}&".")'
+    sheet.formula(1, 0, text, f"{said}.", "verdict")
 
 
 def _outcomes(page: _Page) -> int:
     sheet, frame = page.sheet, page.frame
     evaluation, ledger = frame.evaluation, frame.ledger
     assert evaluation.built is not None
-    sheet.head(_HEAD_ROW, _HEAD, right=frozenset({1, 3, 4, 5, 7, 8}))
+    sheet.head(_HEAD_ROW, _HEAD, right=frozenset({1, 3, 4, 5, 7, 8, 11}))
     fixed = needs_a_run(ledger, evaluation.built)
     free = frozenset(line.key for line in ledger if line.kind is Kind.GIVEN) - fixed
     moving, known = live(ledger, free), limits(evaluation)
     names = {outcome.key: outcome.name for outcome in OUTCOMES}
     row = _HEAD_ROW
+    sheet.raw.set_row(_HEAD_ROW, 28)
+    for column in (3, 4):
+        # Ranges come from draws of the planner: those of other inputs are not known here.
+        text = f'=IF({_ANY_CHANGED},"{_HEAD[column]}, as planned","{_HEAD[column]}")'
+        sheet.formula(_HEAD_ROW, column, text, _HEAD[column], "head right")
     for row, key in enumerate(headline_keys(evaluation), start=_HEAD_ROW + 1):
         line, value = ledger[key], ledger.scalar(key)
-        pattern, unit = headline_format(line.unit, value)
-        follows, here = key in moving, row + 1
-        shown: float | str = value if math.isfinite(value) else "n/a"
+        shown = headline_shown(line.unit, value)
+        follows, here, pattern = key in moving, row + 1, shown.pattern
         sheet.text(row, 0, names.get(key, line.label), "text" if follows else "planner")
-        sheet.formula(
-            row, 1, f"={page.cells.at(key, None)}", shown, "link" if follows else "planner", pattern
-        )
-        sheet.text(row, 2, unit, "unit")
+        text = shown.formula(page.cells.at(key, None))
+        text = or_not_a_number(text) if key in frame.fragile and shown.divisor != 1 else text
+        role = "link" if follows else "planner"
+        sheet.formula(row, 1, text, shown.of(value) if math.isfinite(value) else NOT_A_NUMBER, role, pattern)
+        sheet.text(row, 2, shown.unit, "unit")
         found = evaluation.ranges.get(key)
         for column, bound in ((3, found.p10), (4, found.p90)) if found else ():
             if math.isfinite(bound):
-                sheet.number(row, column, bound, "static", pattern)
+                sheet.number(row, column, shown.of(bound), "static", pattern)
         if key in known:
-            limit = known[key]
-            sheet.number(row, 5, limit, "input", pattern)
-            met = f'=IF(F{here}="","",IF(B{here}<=F{here},"met","missed"))'
-            sheet.formula(row, 6, met, "met" if value <= limit else "missed", "said")
-        sheet.number(row, 7, value, "static", pattern)
+            _limit(sheet, row, shown, shown.of(value), shown.of(known[key]))
+        sheet.number(row, 7, shown.of(value), "static", pattern)
         change = value - value if math.isfinite(value) else math.nan
         moved = f"=B{here}-H{here}"
         moved = or_not_a_number(moved) if key in frame.fragile else moved
@@ -140,6 +173,27 @@ def _outcomes(page: _Page) -> int:
     alarm = {"type": "cell", "criteria": "==", "value": '"missed"', "format": sheet.styles.get("banner")}
     sheet.raw.conditional_format(_HEAD_ROW + 1, 6, row, 6, alarm)
     return row + 1
+
+
+def _limit(sheet: Sheet, row: int, shown: Shown, value: float, limit: float) -> None:
+    """A limit to type over, in the unit of its row, and whether the value meets it."""
+    here = row + 1
+    sheet.number(row, _LIMIT, limit, "input", shown.pattern)
+    sheet.number(row, _LIMIT_PLANNED, limit, "static", shown.pattern)
+    rule = {
+        "validate": "decimal",
+        "criteria": ">=",
+        "value": 0,
+        "input_title": f"Limit in {shown.unit}",
+        "input_message": f"At most so many {shown.unit}. As planned: {fmt.written(limit)} {shown.unit}. "
+        "Empty: not judged.",
+        "error_title": "Not a limit",
+        "error_message": f"A number in {shown.unit}, zero or more.",
+    }
+    sheet.raw.data_validation(row, _LIMIT, row, _LIMIT, rule)
+    judged = f'IF(ISNUMBER(B{here}),IF(B{here}<=F{here},"met","missed"),"{NOT_A_NUMBER}")'
+    said = ("met" if value <= limit else "missed") if math.isfinite(value) else NOT_A_NUMBER
+    sheet.formula(row, 6, f'=IF(F{here}="","",{judged})', said, "said")
 
 
 def _years(page: _Page, row: int, years: Years) -> int:
@@ -155,22 +209,21 @@ def _years(page: _Page, row: int, years: Years) -> int:
     groups.append(("Net cash", (built.cash.net,)))
     names = ("Cash by year, M USD (in positive)", *(name for name, _ in groups), "So far")
     sheet.head(row, names, right=frozenset(range(1, len(names))))
-    pattern = "#,##0.00,,;-#,##0.00,,;0"
+    shown = headline_shown("USD", _MILLION)
+    pattern = f"{shown.pattern};-{shown.pattern};0"
     by_year = {line.key: _by_year(frame, line.key, years.count) for line in years.lines}
     so_far, net_column = 0.0, letters(len(groups))
     for year in range(years.count):
-        at, column = row + 1 + year, letters(FIRST_MONTH + year)
+        at, column = row + 1 + year, letters(FIRST_YEAR + year)
         sheet.text(at, 0, f"Year {year}" if year else "First payment (year 0)")
         for index, (_, lines) in enumerate(groups, start=1):
             rows = [years.row(line) + 1 for line in lines]
             prefix = quoted(CASH)
-            text = (
-                f"=SUM({prefix}{column}{rows[0]}:{column}{rows[-1]})"
-                if len(rows) > 1
-                else f"={prefix}{column}{rows[0]}"
-            )
-            sheet.formula(at, index, text, sum(by_year[line.key][year] for line in lines), "link", pattern)
-        so_far += by_year[built.cash.net.key][year]
+            cells = f"{prefix}{column}{rows[0]}"
+            cells = f"SUM({cells}:{column}{rows[-1]})" if len(rows) > 1 else cells
+            total = shown.of(sum(by_year[line.key][year] for line in lines))
+            sheet.formula(at, index, shown.formula(cells), total, "link", pattern)
+        so_far += shown.of(by_year[built.cash.net.key][year])
         text = f"=SUM({net_column}${row + 2}:{net_column}{at + 1})"
         sheet.formula(at, len(groups) + 1, text, so_far, "formula", pattern)
     return row + years.count + 1
@@ -189,19 +242,19 @@ def _purchase(book: Any, page: _Page, row: int) -> int:
     head = ("Purchase by class", "Amount", "Unit", "Bar starts", "Share")
     sheet.head(row, head, right=frozenset({1, 3, 4}))
     classes, total = built.capex.classes, frame.value(built.capex.total)
-    pattern, unit = headline_format("USD", max(total, 1e6))
+    shown = headline_shown("USD", _MILLION)
     first, last, before = row + 2, row + 1 + len(classes), 0.0
     for at, line in enumerate([*classes, built.capex.total], start=row + 1):
-        amount, end = frame.value(line), at == row + 1 + len(classes)
+        amount, end = shown.of(frame.value(line)), at == row + 1 + len(classes)
         sheet.text(at, 0, line.label, "total" if end else "text")
         role = "link total" if end else "link"
-        sheet.formula(at, 1, f"={page.cells.at(line.key, None)}", amount, role, pattern)
-        sheet.text(at, 2, unit, "unit")
+        sheet.formula(at, 1, shown.formula(page.cells.at(line.key, None)), amount, role, shown.pattern)
+        sheet.text(at, 2, shown.unit, "unit")
         if end or at == row + 1:
-            sheet.number(at, 3, 0.0, "static", pattern)
+            sheet.number(at, 3, 0.0, "static", shown.pattern)
         else:
-            sheet.formula(at, 3, f"=D{at}+B{at}", before, "static", pattern)
-        sheet.formula(at, 4, f"=B{at + 1}/$B${last + 1}", amount / total, "formula", "0.0%")
+            sheet.formula(at, 3, f"=D{at}+B{at}", before, "static", shown.pattern)
+        sheet.formula(at, 4, f"=B{at + 1}/$B${last + 1}", amount / shown.of(total), "formula", "0.0%")
         before += amount
     _waterfall(book, sheet, row, first - 1, last)
     return row + len(classes) + 2
@@ -218,16 +271,24 @@ def _waterfall(book: Any, sheet: Sheet, top: int, first: int, last: int) -> None
         {"name": "Amount", "categories": names, "values": [SUMMARY, first, 1, last, 1], "gap": 35,
          "fill": {"color": "#9DC3E6"}, "border": {"none": True},
          "points": [None] * (last - first) + [{"fill": {"color": "#8497B0"}}],
-         "data_labels": {"value": True, "num_format": "#,##0.00,,", "font": {"size": 8, "color": "#000000"}}}
+         "data_labels": {"value": True, "num_format": "#,##0.00", "font": {"size": 8, "color": "#000000"}}}
     )  # fmt: skip
     chart.set_title({"name": "What makes the purchase, M USD", "name_font": {"size": 10}, "overlay": False})
     chart.set_legend({"none": True})
-    chart.set_y_axis({"reverse": True, "num_font": {"size": 8}, "major_tick_mark": "none", "crossing": "max"})
+    chart.set_y_axis(
+        {
+            "reverse": True,
+            "num_font": {"size": 8},
+            "major_tick_mark": "none",
+            "crossing": "max",
+            "interval_unit": 1,
+        }
+    )
     chart.set_x_axis(
-        {"num_format": "#,##0,,", "num_font": {"size": 8}, "min": 0,
+        {"num_format": "#,##0", "num_font": {"size": 8}, "min": 0,
          "major_gridlines": {"visible": True, "line": {"color": "#E0E0E0"}}}
     )  # fmt: skip
-    chart.set_size({"width": 690, "height": 20 * (last - first + 4)})
+    chart.set_size({"width": 456, "height": 24 * (last - first + 4)})
     sheet.raw.insert_chart(top, 5, chart, {"x_offset": 12, "y_offset": 2})
 
 
@@ -238,15 +299,15 @@ def _rent(page: _Page, row: int) -> int:
     sheet.head(row, ("Own against rent", "Value", "Unit"), right=frozenset({1}))
     for at, key in enumerate(_RENT, start=row + 1):
         line, value = ledger[key], ledger.scalar(key)
-        pattern, unit = headline_format(line.unit, value)
+        shown = headline_shown(line.unit, value)
         sheet.text(at, 0, line.label)
-        sheet.formula(at, 1, f"={page.cells.at(key, None)}", value, "link", pattern)
-        sheet.text(at, 2, unit, "unit")
+        sheet.formula(at, 1, shown.formula(page.cells.at(key, None)), shown.of(value), "link", shown.pattern)
+        sheet.text(at, 2, shown.unit, "unit")
     return row + len(_RENT) + 2
 
 
-def stamp(sheet: Sheet, evaluation: Evaluation, command: str, row: int) -> None:
-    """What made these numbers, how to make them again, and what the colours mean."""
+def stamp(sheet: Sheet, evaluation: Evaluation, command: str, row: int) -> int:
+    """What made these numbers, how to make them again, and what the colours mean; the next row."""
     loaded, parts = evaluation.loaded, evaluation.parts
     sheet.head(row, ("How this was made", "", "", "", ""))
     for at, (name, said) in enumerate(
@@ -265,3 +326,4 @@ def stamp(sheet: Sheet, evaluation: Evaluation, command: str, row: int) -> None:
     ):
         sheet.text(at, 0, name)
         sheet.text(at, 1, said)
+    return at + 1

@@ -17,10 +17,9 @@ from planner.present.workbook.layout import (
     BOM_PRICE,
     BOM_SERVICE,
     CASH,
-    FIRST_MONTH,
     FIRST_ROW,
+    FIRST_YEAR,
     HEAD_ROW,
-    KEY,
     NAME,
     POWER,
     POWER_COUNT,
@@ -37,6 +36,8 @@ _BOM_HEAD: Final = (
     "Part", "Unit", "In service", "Bought, with spares", "Price of one", "Cost, USD", "Basis", "Price date",
     "Source of the price", "Key, in service", "Key, bought", "Key, cost",
 )  # fmt: skip
+BOM_LAST_PRINTED: Final = 7
+"""Date of the price; sources and keys stay on the screen."""
 _POWER_HEAD: Final = (
     "Part", "Unit", "Running", "Idle, W", "Under load, W", "Peak, W", "Key, idle", "Key, under load", "Key, peak",
     "Key, running",
@@ -149,10 +150,10 @@ def cash_by_year(sheet: Sheet, frame: Frame, years: Years) -> None:
     cells = SheetCells(frame.layout, CASH)
     of_month, first, last = years_of(frame.ledger.months), cells.columns[0], cells.columns[-1]
     axis = f"{quoted(TIMING)}${first}${YEAR_ROW + 1}:${last}${YEAR_ROW + 1}"
-    _band(sheet, years.head - 1, "By year; year 0 is the first payment", KEY + 2)
-    sheet.head(years.head, ("Name", "Unit", "", "Total", "Key", "Year"), right=frozenset({5}))
+    _band(sheet, years.head - 1, "By year; year 0 is the first payment", FIRST_YEAR + years.count)
+    sheet.head(years.head, ("Name", "Unit", "", "Total"), right=frozenset({3}))
     for year in range(years.count):
-        sheet.number(years.head, FIRST_MONTH + year, year, "head right", "0")
+        sheet.number(years.head, FIRST_YEAR + year, year, "head right", '"Year "0')
     for line in years.lines:
         row, values, home = years.row(line), frame.series(line), cells.spot(line.key)
         net = line.key == years.lines[-1].key
@@ -162,14 +163,14 @@ def cash_by_year(sheet: Sheet, frame: Frame, years: Years) -> None:
         months = f"{cells.prefix(home.sheet)}${first}${home.row + 1}:${last}${home.row + 1}"
         pattern = number_format(line.unit, values)
         for year in range(years.count):
-            text = f"=SUMIF({axis},{letters(FIRST_MONTH + year)}${years.head + 1},{months})"
+            text = f"=SUMIF({axis},{letters(FIRST_YEAR + year)}${years.head + 1},{months})"
             total = sum(value for value, at in zip(values, of_month, strict=True) if at == year)
-            sheet.formula(row, FIRST_MONTH + year, text, total, role, pattern)
-        end = letters(FIRST_MONTH + years.count - 1)
+            sheet.formula(row, FIRST_YEAR + year, text, total, role, pattern)
+        start, end = letters(FIRST_YEAR), letters(FIRST_YEAR + years.count - 1)
         sheet.formula(
             row,
             3,
-            f"=SUM({first}{row + 1}:{end}{row + 1})",
+            f"=SUM({start}{row + 1}:{end}{row + 1})",
             sum(values),
             "total" if net else "formula",
             pattern,

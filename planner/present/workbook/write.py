@@ -18,24 +18,27 @@ from planner.present.workbook.layout import (
     CASH,
     CHANGES,
     CHECKS,
-    DATE_ROW,
+    FIRST_YEAR,
     HEAD_ROW,
+    INPUT_BASIS,
     INPUT_HEAD,
     INPUTS,
-    MONTHLY,
     ORDER,
     POWER,
+    POWER_STATES,
     SOURCES,
+    STATUS_ROW,
     SUMMARY,
+    TOTAL,
+    Layout,
     lay_out,
 )
 from planner.present.workbook.named_style import name_the_input_style
 from planner.present.workbook.names import excel_names
 from planner.present.workbook.refusal import draw_refusal
-from planner.present.workbook.sheet import Sheet
+from planner.present.workbook.sheet import Area, Sheet
 from planner.present.workbook.styles import BLUE, PALE_YELLOW, Styles
 
-_MONTHS_ON_A_PAGE: Final = 24
 _OPTIONS: Final = {
     "in_memory": True,
     # Text from a scenario stays text, whatever it begins with.
@@ -88,7 +91,7 @@ def _draw(book: Any, styles: Styles, evaluation: Evaluation) -> None:
     checks.draw_checks(sheets[CHECKS], [*planned, *checks.error_checks(others)])
     _names(book, frame, keys)
     for name, sheet in sheets.items():
-        _finish(name, sheet, evaluation.ledger.months)
+        _finish(name, sheet, layout, years)
 
 
 def _names(book: Any, frame: calc.Frame, headlines: list[str]) -> None:
@@ -100,16 +103,28 @@ def _names(book: Any, frame: calc.Frame, headlines: list[str]) -> None:
         book.define_name(name, f"={quoted(spot.sheet)}${letters(spot.column)}${spot.row + 1}")
 
 
-def _finish(name: str, sheet: Sheet, months: int) -> None:
+def _finish(name: str, sheet: Sheet, layout: Layout, years: tables.Years) -> None:
+    """Print set-up: on paper stand names, units, values and totals, and cash by year."""
+    head, high, area = HEAD_ROW, 0, Area(last_column=TOTAL)
     if name == SUMMARY:
-        sheet.finish(pages_high=1)
-    elif name == INPUTS:
-        sheet.finish(repeat=(INPUT_HEAD, INPUT_HEAD))
-    elif name in (SOURCES, CHANGES):
-        sheet.finish(repeat=(2, 2))
+        sheet.finish(pages_high=1, area=Area(last_column=summary.LAST_PRINTED))
+        return
+    if name == INPUTS:
+        # Tables lie to the right of what is printed.
+        last = layout.tables_row - 1 if layout.tables else layout.end[INPUTS]
+        head, area = INPUT_HEAD, Area(last_row=last, last_column=INPUT_BASIS)
+    elif name == SOURCES:
+        head, area = 2, Area(last_column=notes.LAST_PRINTED_SOURCES)
+    elif name == CHANGES:
+        head, area = 2, Area(last_column=notes.LAST_PRINTED_CHANGES)
     elif name == CHECKS:
-        sheet.finish(repeat=(checks.FIRST - 1, checks.FIRST - 1))
-    else:
-        monthly = name in MONTHLY
-        pages = -(-months // _MONTHS_ON_A_PAGE) if monthly else 1
-        sheet.finish(repeat=(DATE_ROW if monthly else HEAD_ROW, HEAD_ROW), pages_wide=pages)
+        head, area = checks.FIRST - 1, Area(last_column=checks.RESULT)
+    elif name == BOM:
+        area = Area(last_column=tables.BOM_LAST_PRINTED)
+    elif name == POWER:
+        area = Area(last_column=POWER_STATES[-1])
+    elif name == CASH:
+        head, high = STATUS_ROW, 1
+        area = Area(years.head - 1, years.row(years.lines[-1]), FIRST_YEAR + years.count - 1)
+    narrow = area.last_column == TOTAL
+    sheet.finish(repeat=(head, head), pages_high=high, area=area, upright=narrow)

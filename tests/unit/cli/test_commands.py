@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -203,7 +204,14 @@ def test_an_interrupted_run_leaves_whole_files_only(tmp_path: Path) -> None:
     while not (out.is_dir() and any(out.glob("*.json"))) and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    time.sleep(0.2)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)  # the impatient press it twice
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     written = list(out.iterdir())
@@ -365,3 +373,100 @@ def test_a_wrong_call_is_exit_code_2_without_a_traceback(
     captured = capsys.readouterr()
     assert said in captured.err
     assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "overrides.money.utilisation_fraction={value: 85, unit: fraction, reason: slip}",
+            "must be between 0 and 1",
+        ),
+        (
+            "overrides.performance.training.model_error_ratio={value: 0.001, unit: '1', reason: slip}",
+            "between 0.1 and 10",
+        ),
+        (
+            "overrides.assumption.scale_up_bytes_per_s_nvlink4={value: 0, unit: byte/s, reason: slip}",
+            "more than 0",
+        ),
+        ("as_of=2026-02-31", "is no month or day"),
+        ("as_of=0000-01", "is no month or day"),
+        ("as_of=1999-01", "outside 2000 to 2100"),
+        ("site.limit_mw=1e308", "or less"),
+        ("site.rack_limit_kw=1e308", "or less"),
+        ("workloads[²].id=x", "no item '²'"),
+        ("extends=nope", "bases are read before changes"),
+        ("network.planes=3", "4 lanes, which don't divide"),
+        ("workloads.0.sequence_tokens=10000000", "has a context of 131,072"),
+        ("name='a\u2028b'", "control character"),
+        ("name='  '", "is blank"),
+    ],
+)
+def test_slips_and_extremes_are_refused(change: str, said: str, capsys: Capture) -> None:
+    assert run_app(["check", "h200-1024-ndr", "--set", change]) == 2
+    assert said in capsys.readouterr().out
+
+
+def test_a_name_no_file_can_have_is_said(capsys: Capture) -> None:
+    for arguments in (
+        ["check", "x" * 300],
+        ["run", "x" * 300],
+        ["explain", "h100-8-lab", "--catalog", "y" * 300],
+    ):
+        assert run_app(arguments) == 2
+    assert run_app(["fabric", "--switch", "z" * 300, "--gpus", "64"]) == 2
+
+
+def test_fabric_refuses_what_it_cannot_draw(capsys: Capture) -> None:
+    assert run_app(["fabric", "--switch", "qm9700", "--gpus", "1000000000000000"]) == 2
+    assert run_app(["fabric", "--switch", "qm9700", "--gpus", "64", "--oversubscription", "inf"]) == 2
+    assert run_app(["fabric", "--switch", "sn4600c", "--gpus", "64"]) == 2
+    assert "no usual NIC is known" in capsys.readouterr().err
+
+
+def test_an_overlay_names_its_items_and_lines(tmp_path: Path, capsys: Capture) -> None:
+    path = scenario(
+        tmp_path, "extends: h200-1024-ndr\nname: x\nworkloads:\n  - id: pretrain\n    tokens_trillion: -1\n"
+    )
+    assert run_app(["check", path]) == 2
+    assert "mine.yaml:5:5: workloads.0.tokens_trillion: is -1" in capsys.readouterr().out
+    twice = scenario(
+        tmp_path,
+        "extends: h200-1024-ndr\nname: x\nworkloads:\n  - id: pretrain\n  - id: pretrain\n",
+        "twice.yaml",
+    )
+    assert run_app(["check", twice]) == 2
+    assert "id 'pretrain' is used twice" in capsys.readouterr().out
+
+
+def test_many_problems_are_cut_short(tmp_path: Path, capsys: Capture) -> None:
+    path = scenario(tmp_path, "".join(f"k{index}: .inf\n" for index in range(5000)))
+    assert run_app(["check", path]) == 2
+    assert len(capsys.readouterr().out.splitlines()) == 101
+
+
+def test_too_many_items_are_refused(tmp_path: Path, capsys: Capture) -> None:
+    groups = "\n".join(f"    - {{id: g{index}, server: hgx-h100, gpus: 8}}" for index in range(40))
+    path = scenario(tmp_path, f"extends: h100-8-lab\nname: x\ncluster:\n  groups:\n{groups}\n")
+    assert run_app(["check", path]) == 2
+    assert "at most 32" in capsys.readouterr().out
+
+
+def test_a_fault_of_ours_is_exit_code_70_and_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    from planner.cli import batch
+
+    real = batch._run_one
+
+    def faulty(task: batch.Task) -> batch.Done:
+        if task.name == "h200-phased":
+            raise ZeroDivisionError
+        return real(task)
+
+    monkeypatch.setattr(batch, "_run_one", faulty)
+    arguments = ["run", "h200-phased", "h100-8-lab", "-o", str(tmp_path), "--format", "json", "-j", "1"]
+    assert run_app(arguments) == 70
+    assert [path.name for path in tmp_path.iterdir()] == ["h100-8-lab.json"]
+    assert "a fault of ours" in capsys.readouterr().err

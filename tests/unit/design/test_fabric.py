@@ -41,7 +41,15 @@ def test_ports_kept_for_management_cost_a_scalable_unit_when_it_is_full() -> Non
     full = design_fabric(replace(DGX, gpus=1024))
     managed = design_fabric(replace(DGX, gpus=1024, reserved_ports=4))
     assert (full.leaves, managed.leaves) == (32, 40)
-    assert any("fewer nodes would save" in line for line in managed.why)
+    assert (
+        "4 ports kept for management ask for 1 more leaf group: 1 node fewer would save it, and "
+        "reserved_ports: 0 would need 32 leaves and 16 spines."
+    ) in managed.why
+    assert not any("management" in line for line in full.why)
+
+
+def test_one_leaf_group_is_said_in_the_singular() -> None:
+    assert "take 1 such group, built whole" in design_fabric(replace(DGX, gpus=256)).why[0]
 
 
 def test_a_cable_between_single_port_cages_carries_what_the_cage_carries() -> None:

@@ -220,6 +220,18 @@ def test_draws_show_as_ranges_and_odds_on_the_tiles() -> None:
     assert 'id="fig-c16"' in text
 
 
+def test_a_missed_limit_says_in_how_many_draws_it_is_met() -> None:
+    found = with_ranges(evaluated(f"{MAIN}!limits.days=40"), draws=60)
+    cell = next(one for one in view(found).headlines if one.bar == "DAYS")
+    assert cell.met is False
+    assert cell.odds is not None
+    assert 0 < cell.odds < 0.5
+    text = html_text(found)
+    met = round(cell.odds * 100)
+    assert f"limit 40.0 days, missed: met in {met} of 100 draws" in text
+    assert "missed in" not in text
+
+
 def colours(text: str) -> dict[str, str]:
     return dict(re.findall(r"--([a-z0-9]+):(#[0-9a-f]{3,6})", text))
 

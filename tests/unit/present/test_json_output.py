@@ -68,6 +68,18 @@ def test_limits_are_in_the_headlines() -> None:
     assert cells["outcome.tpot_p99_s"]["value"] is None
 
 
+def test_a_limit_judged_at_peak_says_by_which_value() -> None:
+    evaluation = made("h200-1024-ndr", "site.limit_mw=1.7")
+    cells = {cell["key"]: cell for cell in read(evaluation)["headlines"]}
+    power = cells["power.facility_w"]
+    assert power["value"] < power["limit"] < power["judged_value"]
+    assert power["met"] is False
+    assert power["judged_key"] == "power.facility_peak_w"
+    assert power["judged_value"] == evaluation.ledger.scalar("power.facility_peak_w")
+    assert cells["capex.total_usd"]["judged_key"] is None
+    assert cells["capex.total_usd"]["judged_value"] is None
+
+
 def test_ranges_and_odds_are_there_where_draws_were_made() -> None:
     evaluation = with_ranges(made("h200-1024-ndr"))
     output = Output.model_validate_json(json_text(evaluation))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from math import isclose, prod
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from planner.catalog.store import open_catalog
 from planner.evaluate import Evaluation, evaluate
 from planner.present.view.build import view
 from planner.present.view.evidence import capex_shares
-from planner.present.view.model import Figure, Section, Table, View
+from planner.present.view.model import Figure, Headline, Section, Table, View
 from planner.present.view.outcomes import weakest_letter
 from planner.present.view.reading import Reading, day, is_stale, line_letters, months_old
 from planner.present.view.time import WAITING, ladder_factors, utilisation_in_words
@@ -253,7 +255,7 @@ def test_every_given_number_stands_among_the_assumptions_with_its_place(shipped:
     rows = [row for table in section(view(shipped), "assumptions").tables[1:] for row in table.rows]
     given = [line.key for line in shipped.ledger if line.kind == "given" and line.axis == "scalar"]
     assert sorted(row[1].key for row in rows) == sorted(given)
-    assert all(row[6].text and row[8].text for row in rows)
+    assert all(row[5].text and row[7].text for row in rows)
 
 
 def test_risk_ranks_prices_by_what_they_weigh_and_says_that_there_are_no_draws() -> None:
@@ -280,6 +282,160 @@ def test_letters_of_all_lines_agree_with_the_walk_for_one(shipped: Evaluation) -
     found = line_letters(shipped.ledger)
     for key in ("capex.total_usd", "outcome.gpu_utilisation_fraction", "power.pue", "cash.closing_usd"):
         assert found[key] == weakest_letter(shipped.ledger, key)
+
+
+def read_from(tmp_path: Path, text: str) -> Evaluation:
+    path = tmp_path / "plan.yaml"
+    path.write_text(text, encoding="utf-8")
+    return evaluate(load_scenario(path), open_catalog())
+
+
+def headline(seen: View, bar: str) -> Headline:
+    return next(cell for cell in seen.headlines if cell.bar == bar)
+
+
+def test_the_power_limit_stands_in_the_results_as_judged_at_peak() -> None:
+    evaluation = with_ranges(evaluated(f"{MAIN}!site.limit_mw=1.9"), draws=60)
+    seen = view(evaluation)
+    risk = section(seen, "risk")
+    row = next(row for row in risk.tables[0].rows if row[0].key == "power.facility_w")
+    odds = evaluation.ranges["power.facility_peak_w"].odds_at_most(1.9e6)
+    assert 0 < odds < 1
+    assert row[4].text == "1.90 MW at peak"
+    assert row[5].value == pytest.approx(100 * odds)
+    assert headline(seen, "MW").odds == odds
+    curve = next(one for one in risk.figures if one.title.startswith("Power"))
+    assert "1.90 MW at peak" in curve.title
+    assert "at peak" in curve.data["unit"]
+
+
+def test_a_quantile_is_the_same_number_wherever_it_stands() -> None:
+    evaluation = with_ranges(evaluated(MAIN), draws=61)
+    risk = section(view(evaluation), "risk")
+    for one in risk.figures:
+        key = next(
+            row[0].key for row in risk.tables[0].rows if one.title.startswith(f"{row[0].text} stays within")
+        )
+        judged = evaluation.ranges["power.facility_peak_w" if key == "power.facility_w" else key]
+        scale = one.data["limit"] / (headline_of(view(evaluation), key).limit or 1.0)
+        points = {round(point["odds"]): point["value"] / scale for point in one.data["points"]}
+        assert [points[10], points[50], points[90]] == pytest.approx([judged.p10, judged.p50, judged.p90])
+        assert points[25] == pytest.approx(np.quantile(judged.draws, 0.25))
+
+
+def headline_of(seen: View, key: str) -> Headline:
+    return next(cell for cell in seen.headlines if cell.key == key)
+
+
+def test_what_the_user_counts_says_nothing_about_prices_and_watts() -> None:
+    evaluation = evaluated(MAIN)
+    letters, ledger = line_letters(evaluation.ledger), evaluation.ledger
+    assert letters["cluster.gpus"] == "u"
+    typical = [
+        line.key for line in ledger if line.key.startswith("power.") and line.key.endswith(".typical_w")
+    ]
+    assert typical
+    for key in (*typical, "capex.servers_usd", "capex.switches_usd", "capex.optics_usd"):
+        assert letters[key] != "u", key
+        assert weakest_letter(ledger, key) == letters[key]
+    assert letters["power.spine-qm9700.typical_w"] == letters["watts.qm9700.typical_w"] == "P"
+
+
+def test_a_value_the_user_puts_over_a_line_is_the_users(tmp_path: Path) -> None:
+    key = "price.hgx-h200.price_usd"
+    text = f"name: Own price\nextends: {MAIN}\noverrides: {{{key}: {{value: 300000, unit: USD, reason: a quote}}}}\n"
+    evaluation = read_from(tmp_path, text)
+    assert line_letters(evaluation.ledger)[key] == "u"
+    assert weakest_letter(evaluation.ledger, key) == "u"
+
+
+def choice(seen: View, name: str) -> list[str]:
+    assert seen.choices is not None
+    return next([cell.text for cell in row] for row in seen.choices.rows if row[0].text == name)
+
+
+def test_own_or_rent_names_the_offer_its_term_price_and_date() -> None:
+    _, taken, against, why_said = choice(view(evaluated(MAIN)), "Own or rent")
+    assert taken == "own"
+    assert against == "rent: Crusoe, h200, on demand, at 4.29 USD/GPU-h, 2026-08-19"
+    assert "with all 60 months rented at this one price" in why_said
+    assert "a reserved term would cost less than on demand" in why_said
+
+
+def test_a_committed_offer_is_compared_by_its_months_and_has_no_break_even() -> None:
+    seen = view(evaluated(f"{MAIN}!money.rental=semianalysis-h200-3y"))
+    _, _, against, why_said = choice(seen, "Own or rent")
+    assert "36 months committed, at " in against
+    assert "reserved" not in why_said
+    assert "flips" not in why_said
+    assert "36 months committed" in figure(seen, "C13").title
+
+
+def test_times_of_a_phased_plan_hold_once_it_is_complete() -> None:
+    seen = view(evaluated("h200-phased"))
+    assert headline(seen, "DAYS").note == "once complete (month 13 after the first order)"
+    assert "days to train once complete" in seen.finding
+    tight = view(evaluated("h200-phased!limits.days=40"))
+    assert "training time once complete in month 13 (40.0 days)" in tight.verdict
+    assert headline(view(evaluated(MAIN)), "DAYS").note == ""
+
+
+SERVED = """name: Serving
+extends: h200-serving-fleet
+limits: {tpot_p99_s: null, ttft_p99_s: null}
+"""
+
+
+def test_an_objective_of_the_workload_is_a_limit_where_limits_name_none(tmp_path: Path) -> None:
+    evaluation = read_from(tmp_path, SERVED)
+    assert evaluation.loaded.scenario.limits.tpot_p99_s is None
+    cell = headline(view(evaluation), "p99 ms")
+    assert (cell.limit, cell.met, cell.limit_text) == (0.05, True, "50.0 ms as the workload asks")
+    assert cell.note.endswith("limit 2.00 s as the workload asks: met")
+    drawn = with_ranges(evaluation, draws=60)
+    cell = headline(view(drawn), "p99 ms")
+    assert cell.odds == drawn.ranges["outcome.tpot_p99_s"].odds_at_most(0.05)
+    assert re.search(r"limit 2.00 s as the workload asks: met in .*100 draws", cell.note)
+    rows = section(view(drawn), "risk").tables[0].rows
+    row = next(row for row in rows if row[0].key == "outcome.tpot_p99_s")
+    assert row[4].text == "50.0 ms as the workload asks"
+
+
+def test_a_limit_goes_before_the_objective_of_the_workload(tmp_path: Path) -> None:
+    text = SERVED.replace("tpot_p99_s: null, ttft_p99_s: null", "tpot_p99_s: 0.04, ttft_p99_s: 0.1")
+    seen = view(read_from(tmp_path, text))
+    cell = headline(seen, "p99 ms")
+    assert (cell.limit, cell.met, cell.limit_text) == (0.04, False, "40.0 ms")
+    assert cell.note.endswith("limit 100 ms: missed")
+    assert seen.verdict.startswith("Misses 2 of ")
+
+
+def test_an_objective_nobody_typed_is_no_limit(tmp_path: Path) -> None:
+    path = tmp_path / "both.yaml"
+    path.write_text(BOTH, encoding="utf-8")
+    assert headline(view(evaluate(load_scenario(path), open_catalog())), "p99 ms").limit is None
+
+
+def test_assumptions_have_names_and_units_that_people_read() -> None:
+    tables_of = section(view(evaluated(MAIN)), "assumptions").tables
+    rows = {row[1].key: row for table in tables_of[1:] for row in table.rows}
+    assert "Unit" not in [one.name for one in tables_of[1].columns]
+    rate = rows["assumption.scale_up_bytes_per_s_nvlink4"]
+    assert [cell.text for cell in rate[:4]] == ["Scale-up rate, NVLink 4", "360 GB/s", "340 GB/s", "375 GB/s"]
+    assert rows["assumption.training_reserved_bytes"][1].text == "3 GB"
+    assert rows["assumption.training_sharded_slowdown_fraction"][1].text == "12 %"
+    assert rows["price.hgx-h200.price_usd"][1].text == "312,667 USD"
+
+
+def test_nothing_is_tried_against_the_network_and_the_cooling() -> None:
+    for name in ("Network", "Cooling"):
+        assert choice(view(evaluated(MAIN)), name)[2] == "no alternative tried"
+
+
+def test_residual_values_are_estimates() -> None:
+    source = evaluated(MAIN).ledger["assumption.residual_fraction_year5"].source
+    assert source is not None
+    assert (source.basis.letter, source.verified) == ("E", False)
 
 
 def test_choices_are_three_to_six_and_name_the_runner_up() -> None:

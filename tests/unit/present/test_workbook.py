@@ -11,6 +11,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from openpyxl.utils import range_boundaries
 from openpyxl.workbook import Workbook
 
 from planner.catalog.store import open_catalog
@@ -23,6 +24,7 @@ from planner.present.workbook.cells import SheetCells, letters, month_formulas, 
 from planner.present.workbook.inputs import scenario_choices
 from planner.present.workbook.layout import FIRST_MONTH, INPUTS, MONTHLY, ORDER, Layout, lay_out
 from planner.present.workbook.names import excel_names
+from planner.present.workbook.summary import limits
 from planner.scenario.load import load_scenario, shipped_scenarios
 from planner.study.bands import with_ranges
 
@@ -230,9 +232,13 @@ def test_hostile_names_stay_text(name: str) -> None:
     wished = evaluation.loaded.scenario.model_copy(update={"name": name})
     object.__setattr__(evaluation.loaded, "scenario", wished)
     book = opened(evaluation)
-    cell = book["Summary"]["A1"]
-    assert cell.data_type == "s"
-    assert str(cell.value).startswith(name)
+    rows = {str(row[0].value): row[1] for row in book["Summary"].iter_rows() if row[0].value}
+    assert rows["Finding, as planned"].data_type == "s"
+    assert str(rows["Finding, as planned"].value).startswith(name)
+    # The title refers to that text, so that no text of a scenario becomes part of a formula.
+    assert name not in book["Summary"]["A1"].value
+    shown = openpyxl.load_workbook(io.BytesIO(workbook_bytes(evaluation)), data_only=True)["Summary"]["A1"]
+    assert str(shown.value).startswith(name)
     assert book.properties.title == name
     assert all(not sheet._hyperlinks for sheet in book.worksheets)
 
@@ -289,7 +295,119 @@ def test_ranges_stand_beside_the_headlines() -> None:
     sheet = opened(evaluation)["Summary"]
     row = next(row for row in sheet.iter_rows(min_row=7) if row[10].value == "capex.total_usd")
     found = evaluation.ranges["capex.total_usd"]
-    assert (row[3].value, row[4].value) == (pytest.approx(found.p10), pytest.approx(found.p90))
+    assert (row[3].value, row[4].value) == (
+        pytest.approx(found.p10 / row_unit(row)),
+        pytest.approx(found.p90 / row_unit(row)),
+    )
+
+
+def row_unit(row: Any) -> float:
+    """What the ledger's value is divided by to be shown in the unit of a row on Summary."""
+    return {"M USD": 1e6, "M USD/year": 1e6, "MW": 1e6, "kW": 1e3, "GWh/year": 1e6}.get(row[2].value, 1.0)
+
+
+@pytest.mark.parametrize("name", ["h200-1024-ndr", "h100-8-lab", "h200-serving-fleet"])
+def test_numbers_on_summary_are_in_the_unit_written_beside_them(name: str) -> None:
+    evaluation = with_ranges(made(name))
+    content = io.BytesIO(workbook_bytes(evaluation))
+    formulas, shown = (openpyxl.load_workbook(content, data_only=only)["Summary"] for only in (False, True))
+    known, checked = limits(evaluation), set()
+    for row in shown.iter_rows(min_row=7):
+        key = row[10].value
+        if key not in evaluation.ledger:
+            continue
+        divisor, value = row_unit(row), evaluation.ledger.scalar(key)
+        assert (row[1].value, row[7].value) == pytest.approx((value / divisor,) * 2, rel=1e-12), key
+        assert str(formulas.cell(row[1].row, 2).value).endswith(f"/{divisor:.0f}") == (divisor != 1.0), key
+        checked.add(row[2].value)
+        if key in known:
+            assert row[5].value == row[11].value == pytest.approx(known[key] / divisor, rel=1e-12), key
+    assert checked & {"MW", "kW"}
+    for row in formulas.iter_rows():
+        assert all(",," not in cell.number_format for cell in row), row[0].value
+
+
+def test_a_limit_says_in_which_unit_it_is_typed() -> None:
+    changes = ("limits.site_mw=2.5", "limits.capex_usd=60000000", "limits.days=50")
+    sheet = opened(made("h200-1024-ndr", *changes))["Summary"]
+    rules = {str(rule.sqref): rule for rule in sheet.data_validations.dataValidation}
+    units = {row[2].value: row[5] for row in sheet.iter_rows(min_row=7) if row[5].style == "Input"}
+    assert {unit: cell.value for unit, cell in units.items()} == {"days": 50, "M USD": 60, "MW": 2.5}
+    for unit, cell in units.items():
+        rule = rules[cell.coordinate]
+        assert (rule.type, rule.operator, rule.promptTitle) == (
+            "decimal",
+            "greaterThanOrEqual",
+            f"Limit in {unit}",
+        )
+        assert f"As planned: {cell.value:g} {unit}." in rule.prompt
+
+
+@pytest.mark.parametrize(
+    ("changes", "megawatts"),
+    [
+        (("limits.site_mw=2.25", "site.limit_mw=null"), 2.25),
+        (("limits.site_mw=null", "site.limit_mw=2.75"), 2.75),
+        (("limits.site_mw=2.25", "site.limit_mw=2.75"), 2.25),
+        (("limits.site_mw=2.75", "site.limit_mw=2.25"), 2.25),
+        (("limits.site_mw=0.5", "site.limit_mw=null"), 0.5),
+        (("limits.site_mw=null", "site.limit_mw=null"), None),
+    ],
+)
+def test_the_limit_of_power_stands_beside_the_peak_wherever_it_was_set(
+    changes: tuple[str, ...], megawatts: float | None
+) -> None:
+    evaluation = made("h200-1024-ndr", *changes)
+    content = io.BytesIO(workbook_bytes(evaluation))
+    sheet = openpyxl.load_workbook(content, data_only=True)["Summary"]
+    rows = {row[10].value: row for row in sheet.iter_rows(min_row=7) if row[10].value in evaluation.ledger}
+    peak = rows["power.facility_peak_w"]
+    assert (peak[2].value, peak[5].value) == ("MW", megawatts)
+    assert peak[6].value == (None if megawatts is None else "missed" if megawatts < 1 else "met")
+    assert judged(evaluation) == [rows[key][6].value for key in limits(evaluation)]
+
+
+@pytest.mark.parametrize("name", shipped_scenarios())
+def test_the_verdict_speaks_of_as_many_limits_as_the_table_judges(name: str) -> None:
+    evaluation = made(name)
+    sheet = openpyxl.load_workbook(io.BytesIO(workbook_bytes(evaluation)), data_only=True)["Summary"]
+    found = Counter(row[6].value for row in sheet.iter_rows(min_row=7) if row[6].value in ("met", "missed"))
+    assert found == Counter(judged(evaluation))
+    said = str(sheet["A2"].value)
+    count = re.search(r"Meets (?:its limit|all limits) \((\d+)\)|Misses \d+ of (\d+) limits", said)
+    stated = 0 if count is None else int(count[1] or count[2])
+    assert stated == found.total(), said
+
+
+def judged(evaluation: Evaluation) -> list[str]:
+    """Whether the plan meets each of its limits."""
+    ledger = evaluation.ledger
+    return ["met" if ledger.scalar(key) <= limit else "missed" for key, limit in limits(evaluation).items()]
+
+
+def test_prompts_of_inputs_are_in_words_of_people(plan: Evaluation, book: Workbook) -> None:
+    prompts = {str(rule.sqref): rule.prompt for rule in book[INPUTS].data_validations.dataValidation}
+    for prompt in prompts.values():
+        assert not re.search(r"\d\.?\d*e[+-]?\d|\bfraction\b", prompt), prompt
+    layout = layout_of(plan)
+    said = {
+        line.unit: prompts[f"C{layout.spots[line.key].row + 1}"]
+        for group in layout.followed
+        for line in group.lines
+    }
+    assert re.search(r"As planned: [\d,.]+ %", said["fraction"])
+    assert re.search(r"As planned: [1-9][\d,]+ Mtokens\.$", said["Mtokens"])
+    assert re.search(r"As planned: month \d+\.$", said["month"])
+
+
+def test_nothing_stands_beside_an_input_that_was_not_changed(plan: Evaluation) -> None:
+    content = io.BytesIO(workbook_bytes(plan))
+    formulas, shown = (openpyxl.load_workbook(content, data_only=only)[INPUTS] for only in (False, True))
+    texts = [cell for (cell,) in formulas.iter_rows(min_row=4, min_col=8, max_col=8) if cell.data_type == "f"]
+    assert len(texts) > 100
+    for cell in texts:
+        assert cell.value == f'=IF(C{cell.row}<>G{cell.row},"changed","")'
+        assert shown.cell(cell.row, 8).value in (None, "")
 
 
 def test_the_command_that_makes_it_again_can_be_pasted_into_a_shell() -> None:
@@ -305,9 +423,43 @@ def test_names_are_valid_and_different() -> None:
     assert names["b300"] == "_b300"
 
 
-def test_sheets_print_in_landscape_with_repeated_heads(book: Workbook) -> None:
+UPRIGHT = ("Timing", "Performance", "Capex", "Opex", "Depreciation", "Metrics")
+
+
+def printed_width(sheet: Any) -> float:
+    """Width of the columns that are printed, in digits."""
+    last = range_boundaries(str(sheet.print_area).split("!")[-1])[2]
+    width = {
+        column: found.width
+        for found in sheet.column_dimensions.values()
+        for column in range(found.min, found.max + 1)
+    }
+    return sum(width.get(column, 8.43) for column in range(1, last + 1))
+
+
+@pytest.mark.parametrize("name", ["h200-1024-ndr", "h200-phased"])
+def test_print_is_large_enough_to_read_and_leaves_out_keys_and_months(name: str) -> None:
+    book = opened(made(name))
     for sheet in book.worksheets:
-        assert sheet.page_setup.orientation == "landscape"
+        # At seven points for ten, a page holds so many digits beside each other.
+        assert printed_width(sheet) < (215 if sheet.page_setup.orientation == "landscape" else 145), sheet
+        keys = [cell.column for row in sheet.iter_rows(max_row=7) for cell in row if cell.value == "Key"]
+        last = range_boundaries(str(sheet.print_area).split("!")[-1])[2]
+        if sheet.title not in ("Cash flow", "Changes"):  # its roll-up has years there; keys are its content
+            assert all(column > last for column in keys), sheet
+        if sheet.title in MONTHLY and sheet.title != "Cash flow":
+            assert last == FIRST_MONTH - 2
+    cash = book["Cash flow"]
+    left, top, right, bottom = range_boundaries(str(cash.print_area).split("!")[-1])
+    assert str(cash.cell(top, left).value).startswith("By year")
+    assert str(cash.cell(bottom, left).value).startswith("Net cash")
+    assert cash.cell(bottom, right).value is not None
+    assert cash.cell(bottom, right + 1).value is None
+
+
+def test_sheets_print_with_repeated_heads(book: Workbook) -> None:
+    for sheet in book.worksheets:
+        assert sheet.page_setup.orientation == ("portrait" if sheet.title in UPRIGHT else "landscape")
         assert sheet.sheet_properties.pageSetUpPr.fitToPage
         assert sheet.title == "Summary" or sheet.print_title_rows
     assert book["Summary"].page_setup.fitToHeight in (None, 1)  # 1 is what a file without it means

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from textual import events
 from planner.evaluate import evaluate
 from planner.tui.files import Shelf
 from planner.tui.state import Stand
+from planner.tui.texts import help_screen
 from tests.unit.tui.conftest import bar, go, press, settle, shown, type_in
 
 GPUS = ("cluster", "groups", 0, "gpus")
@@ -166,10 +168,24 @@ async def test_a_shipped_scenario_is_saved_under_another_name(
         await press(pilot, "ctrl+s")
         assert "save as" in shown(app)
         await press(pilot, "enter")
-        assert app.state.draft.path.read_bytes() != original
-        assert Path("h200-1024-spectrum-x.yaml").read_text().startswith(original.decode())
+        assert "title of the plan" in shown(app)
+        await press(pilot, "escape")
+        assert "not saved" in bar(app)[3] and not Path("h200-1024-spectrum-x.yaml").exists()
+        await press(pilot, "ctrl+s", "enter", "space", *"mine", "enter")
+        saved = Path("h200-1024-spectrum-x.yaml").read_text()
+        first, *rest = original.decode().splitlines()
+        rest[1] += " mine"
+        assert first.startswith("#") and not saved.startswith("#")
+        assert saved.startswith(
+            "\n".join(rest)
+            .replace("Ethernet mine", '"1,024 H200 on Spectrum-X Ethernet mine"')
+            .replace('name: 1,024 H200 on Spectrum-X "', 'name: "')
+        )
         assert app.state.draft.path == Path("h200-1024-spectrum-x.yaml") and not app.state.draft.dirty
         assert app.stand is Stand.CURRENT
+        await press(pilot, "u")
+        assert app.state.draft.value(("name",)) == "1,024 H200 on Spectrum-X Ethernet"
+        assert app.state.draft.value(GPUS) == 512
 
 
 @pytest.mark.parametrize(("answer", "gpus"), [(0, 256), (1, 512)])
@@ -626,3 +642,175 @@ async def test_a_key_costs_little(app_of: Any, plan_file: Path) -> None:
         # The budget is 60 ms of CPU; a busy machine and the test's own waiting get room up to 150.
         assert sorted(costs)[len(costs) // 2] < 0.15, costs
         print("cpu a key, ms:", [round(one * 1000) for one in costs])
+
+
+async def test_what_the_planner_takes_stands_in_parentheses(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        go(app, "site", "pue")
+        assert "(1.54 from air)" in shown(app)
+        assert "now (1.54 from air), the planner's choice" in shown(app)
+        go(app, "network", "nic")
+        assert "(connectx-7-400g)" in shown(app)
+        go(app, "site", "pue")
+        await pilot.press("enter")
+        assert app.query_one("#edit").value == ""
+        await press(pilot, "escape")
+        await type_in(pilot, "1.2")
+        assert "(1.54 from air)" not in shown(app)
+        go(app, "limits", "usd_per_gpu_hour")
+        assert "now none · default left open" in shown(app)
+
+
+async def test_the_picker_tells_all_of_the_chosen_row(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        go(app, "network", "leaf", "switch")
+        await press(pilot, "enter")
+        await pilot.press(*"sn5600")
+        await settle(pilot)
+        one = next(one for one in app.screen.choices if one.key == "sn5600")
+        told = " ".join(line.text.strip() for line in app.screen.query_one("#overlay-detail").lines)
+        assert one.why_not in told and len(one.why_not) > 45
+        assert "detail" not in told and len(told) > len(one.why_not)
+        before = told
+        for _ in "sn5600":
+            await pilot.press("backspace")
+        await press(pilot, "up")
+        told = " ".join(line.text.strip() for line in app.screen.query_one("#overlay-detail").lines)
+        assert told and told != before
+
+
+async def test_x_on_an_invalid_plan_offers_what_can_be_applied(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.keep(("network", "leaf", "switch"), "sn5600")
+        await settle(pilot)
+        assert app.stand is Stand.INVALID
+        assert "1 network.spine.switch: sn5600, as the leaf" in shown(app)
+        await press(pilot, "x", "1")
+        assert app.state.draft.value(("network", "spine", "switch")) == "sn5600"
+        await press(pilot, "u", "u")
+        app.keep(("workloads", 0, "input_tokens"), 100)
+        await settle(pilot)
+        await press(pilot, "2", "x")
+        assert app.pane == "plan" and "1 workloads.0.input_tokens: remove it" in shown(app)
+        await press(pilot, "1")
+        assert app.stand is Stand.CURRENT and "input_tokens" not in app.state.draft.text
+        go(app, "site", "pue")
+        await type_in(pilot, "0.9")
+        await press(pilot, "x")
+        assert "edit the marked field (n jumps to it)" in bar(app)[3] and not app.applying
+        await press(pilot, "d")
+        go(app, "limits", "days")
+        await type_in(pilot, "1")
+        await press(pilot, "x")
+        assert "nothing needs a remedy" not in bar(app)[3] and "no edit is known" in bar(app)[3]
+
+
+async def test_a_mistyped_field_is_renamed(app_of: Any, plan_file: Path) -> None:
+    plan_file.write_text(plan_file.read_text().replace("spare_fraction:", "spare_fractoin:"))
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "rename it to spare_fraction" in shown(app)
+        await press(pilot, "x", "1")
+        assert app.stand is Stand.CURRENT and app.state.draft.value(("cluster", "spare_fraction")) == 0.02
+        await press(pilot, "u")
+        assert app.stand is Stand.INVALID
+
+
+async def test_enter_on_the_export_screen_writes(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for _ in range(2):
+            await press(pilot, "8")
+            pane = app.query_one("#export")
+            assert pane.view.key == "write" and len(pane.formats) == 3
+            await press(pilot, "home", "escape")
+
+
+async def test_a_filter_looks_in_all_families(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "6", "slash")
+        await pilot.press(*"b200")
+        await settle(pilot)
+        pane = app.query_one("#catalog")
+        assert {"servers", "accelerators"} <= {row.family for row in pane.found}
+        text = shown(app)
+        assert "all families" in text and "servers" in text and "accelerators" in text
+        app.query_one("#catalog-filter").value = ""
+        await settle(pilot)
+        assert {row.family for row in pane.found} == {pane.family}
+
+
+async def test_a_new_workload_leaves_a_valid_plan(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    shares = [1.0]
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for key, wanted in (("a", [0.5, 0.5]), ("A", [0.25, 0.25, 0.5])):
+            go(app, "workloads", 0)
+            await press(pilot, key)
+            shares = [one["share_fraction"] for one in app.state.draft.value(("workloads",))]
+            assert shares == wanted and app.state.draft.loaded is not None
+        await press(pilot, "u", "u")
+        assert app.state.draft.text == plan_file.read_text()
+        app.keep(("workloads", 0, "share_fraction"), 0.7)
+        go(app, "workloads", 0)
+        await press(pilot, "a")
+        shares = [one["share_fraction"] for one in app.state.draft.value(("workloads",))]
+        assert shares == [0.7, 0.3]
+
+
+async def test_glyphs_and_missing_screens_are_explained(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "▲ better ▼ worse" in shown(app)
+        assert "[1 Plan]  2 Where it goes  3 Network  6 Catalog  8 Export" in shown(app)
+        for key in ("question_mark", "h"):
+            await press(pilot, key)
+            box = "\n".join(shown(app).splitlines()[5:])
+            assert "▲ better ▼ worse" in box
+            await press(pilot, "escape")
+        await press(pilot, "4")
+        assert "Compare, comes in a later version" in bar(app)[3]
+        assert any("4 5 7" in line.text and "later version" in line.text for line in help_screen())
+
+
+async def test_edits_of_a_planner_that_seems_to_run_are_offered_with_a_note(
+    app_of: Any, plan_file: Path, tmp_path: Path
+) -> None:
+    other = Shelf(tmp_path / "state", process=os.getppid())
+    other.keep(
+        plan_file, plan_file.read_text().replace("gpus: 1024", "gpus: 512"), plan_file.read_text(), "11:00"
+    )
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "Another planner may have it open" in app.screen.note and "throw" not in shown(app)
+        assert str(os.getppid()) in shown(app)
+        await press(pilot, "down", "enter")
+        assert app.state.draft.value(GPUS) == 512
+    assert [one.text for one in other.kept(plan_file)]
+
+
+async def test_a_copy_with_its_own_name_isnt_asked_for_a_title(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        go(app, "name")
+        await type_in(pilot, "another")
+        await press(pilot, "ctrl+o")
+        app.screen.query_one("#overlay-filter").value = "other.yaml"
+        await press(pilot, "enter")
+        text = Path("other.yaml").read_text()
+        assert "name: another\n" in text and text.startswith("#")
+        assert plan_file.read_text() != text

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from rich.cells import cell_len
 from planner.catalog.store import open_catalog
 from planner.errors import ScenarioError
 from planner.evaluate import evaluate
+from planner.present import format as fmt
 from planner.present.html import html_text
 from planner.present.json_output import json_text
 from planner.present.view.build import view
@@ -26,12 +31,13 @@ from planner.tui.drawing import section_lines, table_lines
 from planner.tui.evaluating import Answer, Question, answer, refined
 from planner.tui.exporting import export
 from planner.tui.fields import Holds, field_at, fields_of
-from planner.tui.files import Shelf, save_text
+from planner.tui.files import Shelf, is_alive, save_text
 from planner.tui.lines import cut, left, right, wrapped
 from planner.tui.rows import Is, Sheet, rows_of
 from planner.tui.state import Stand, State, taken
 from planner.tui.texts import fixes, history_lines
 from planner.tui.timeline import Step, Timeline
+from planner.tui.used import Used
 
 CATALOG = open_catalog()
 GPUS = ("cluster", "groups", 0, "gpus")
@@ -264,6 +270,41 @@ def test_recovery_files_of_running_programs_are_left_alone(tmp_path: Path) -> No
     assert not mine.unsaved(alive=lambda process: False)
     (tmp_path / "s" / "recovery" / "broken-2.json").write_text("{")
     assert not mine.unsaved(alive=lambda process: False)
+
+
+def test_a_process_that_ended_and_waits_to_be_collected_doesnt_run() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "pass"], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.read()  # it has closed its output, and wasn't waited for
+    for _ in range(200):
+        if not is_alive(child.pid):
+            break
+        time.sleep(0.02)
+    assert Path(f"/proc/{child.pid}").exists() or not sys.platform.startswith("linux")
+    assert not is_alive(child.pid) or not sys.platform.startswith("linux")
+    child.stdout.close()
+    child.wait()
+    assert is_alive(os.getpid()) and not is_alive(child.pid)
+
+
+@pytest.mark.parametrize("name", shipped_scenarios())
+def test_what_is_taken_for_open_fields_comes_from_the_ledger(name: str) -> None:
+    _, found = answered(name)
+    assert found.evaluation is not None
+    used, ledger = found.used, found.evaluation.ledger
+    assert used[("site", "pue")].value == fmt.plain(ledger.scalar("power.pue"))
+    assert used[("money", "depreciation", "server_years")].origin == "from finance"
+    for path, one in used.items():
+        assert field_at(path) is not None, path
+        assert one.value not in ("", fmt.NOTHING) and len(one.within(24)) <= 40
+    if ("network", "nic") in used:
+        assert used[("network", "nic")].value == found.evaluation.parts.groups[0].nic.item.id
+
+
+def test_used_values_fit_their_column() -> None:
+    one = Used("osfp-800g-2xsr4, osfp-800g-2xdr4", "from here")
+    assert one.within(80) == "(osfp-800g-2xsr4, osfp-800g-2xdr4 from here)"
+    assert one.within(40) == "(osfp-800g-2xsr4, osfp-800g-2xdr4)" and one.within(22) == "(osfp-800g-2xsr4 +1)"
 
 
 def test_a_state_folder_that_cant_be_written_stops_nothing(tmp_path: Path) -> None:
