@@ -120,7 +120,7 @@ def test_both_power_limits_are_judged_at_peak() -> None:
         ),
         ("h200-1024-ndr", "money.depreciation.facility_years=20", "does nothing where housing is colocation"),
         ("h100-16384-roce", "site.colocation_usd_per_kw_month=100", "does nothing where housing is own"),
-        ("h200-1024-ndr", "workloads.0.share_fraction=0", "must be more than 0"),
+        ("h200-1024-ndr", "workloads.0.share_fraction=0", "must be 0.001 or more"),
     ],
 )
 def test_what_would_be_ignored_is_refused(name: str, change: str, said: str) -> None:

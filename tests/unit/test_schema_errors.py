@@ -51,7 +51,7 @@ def test_the_example_itself_is_right() -> None:
         ("rack_units: 2", "rack_units: 0", ["f.yaml:9:1: rack_units: is 0, and must be more than 0"]),
         ("fabric: ethernet", "fabric: ethernt",
          ["f.yaml:4:1: fabric: is 'ethernt', and must be one of infiniband, ethernet (nearest: ethernet)"]),
-        ("value: 900", "value: 'nan'", ["f.yaml:10:19: power_typical_w.value: is 'nan', and must be a finite number"]),
+        ("value: 900", "value: 'nan'", ["f.yaml:10:19: power_typical_w.value: is 'nan', and must be a number"]),
         ("value: 900", "value: 900 W", ["f.yaml:10:19: power_typical_w.value: is '900 W', and must be a number"]),
         ("value: 900", "valeu: 900", ["power_typical_w.value: is missing",
                                       "f.yaml:10:19: power_typical_w.valeu: no field 'valeu' here (nearest: value"]),
