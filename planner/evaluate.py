@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from planner.catalog.store import Catalog
 from planner.design.bom import BomRow, bill_of_materials
 from planner.design.cluster import Cluster, draw_cluster
 from planner.design.inventory import Inventory, enter_design, take_inventory
+from planner.design.phases import FabricPhase, Phase, fabric_phases
 from planner.design.phasing import upper_tiers_line
 from planner.errors import DesignError, Place, Problem, ScenarioError
 from planner.finance.capex import Capex, capex
@@ -44,6 +46,7 @@ class Built:
     opex: Opex
     depreciation: Depreciation
     cash: CashFlow
+    fabric_phases: tuple[FabricPhase, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Buil
     enter_shares(ledger, parts)
     inventory = take_inventory(ledger, cluster)
     bom = bill_of_materials(ledger, inventory.demands)
+    fabric = _fabric_by_phase(cluster, phases)
     performance = predict(ledger, cluster)
     loads = it_load(ledger, inventory.consumers)
     time = timeline(ledger, parts.loaded, phases, upper_tiers_line(ledger, bom, len(phases)))
@@ -150,8 +154,19 @@ def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Buil
     cash = cash_flow(ledger, parts, bought, running, time)
     unit_costs(ledger, parts, time, cash)
     return Built(
-        cluster, inventory, bom, loads, performance, phases, time, bought, running, written_off, cash
+        cluster, inventory, bom, loads, performance, phases, time, bought, running, written_off, cash, fabric
     )
+
+
+def _fabric_by_phase(cluster: Cluster, phases: tuple[PhaseDates, ...]) -> tuple[FabricPhase, ...]:
+    """Switches and links that come with each of several purchases."""
+    dates = {
+        phase.id: date.fromisoformat(f"{phase.in_service[:7]}-01")
+        for phase in cluster.parts.loaded.scenario.phases
+    }
+    if len(phases) < 2 or not cluster.fabric.leaves:
+        return ()
+    return fabric_phases(cluster.fabric, [Phase(phase.id, dates[phase.id], phase.gpus) for phase in phases])
 
 
 DESIGNED = ("cluster.gpus", "network.nic_rate", "network.leaf", "phase.", "timing.", "design.", "bom.")

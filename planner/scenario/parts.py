@@ -13,6 +13,7 @@ from planner.catalog.schema import (
     Item,
     Model,
     Nic,
+    OpticalEngine,
     Rental,
     ScaleUp,
     Server,
@@ -356,6 +357,13 @@ def _check_optics(finder: _Finder, groups: list[GroupParts], tiers: list[TierPar
             (endpoint, ("network", "endpoint_optic"), nic.id, nic.cage, nic.port_rate_gbit_per_s.value)
         )
     for optic, path, part, cage, rate in wishes:
+        if optic in finder.catalog.ids(OpticalEngine):
+            engine = finder.catalog.get(OpticalEngine, optic)
+            finder.refuse(
+                f"'{optic}' is no pluggable module and can't be ordered: {engine.why_not_orderable or engine.note}", *path,
+                remedy="choose a transceiver, or a switch with co-packaged optics",
+            )  # fmt: skip
+            continue
         module = finder.find(Transceiver, optic, *path)
         if module is None:
             continue

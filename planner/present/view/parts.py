@@ -78,12 +78,18 @@ def _bill(reading: Reading) -> Table:
 def _phases(reading: Reading) -> Table:
     rows = []
     wished = {phase.id: phase for phase in reading.evaluation.loaded.scenario.phases}
+    fabric = {part.id: part for part in reading.built.fabric_phases}
+    whole = reading.built.cluster.fabric
     for phase in reading.built.phases:
-        wish = wished.get(phase.id)
+        wish, part = wished.get(phase.id), fabric.get(phase.id)
+        leaves = part.leaves if part else whole.leaves
+        upper = part.spines + part.cores if part else whole.spines + whole.cores
         rows.append(
             (
                 words(phase.id),
                 reading.count(f"phase.{phase.id}.gpus"),
+                Cell(fmt.count(leaves), float(leaves)),
+                Cell(fmt.count(upper), float(upper)),
                 reading.percent(f"phase.{phase.id}.network_share_fraction"),
                 words(wish.order if wish else reading.as_of),
                 words(wish.in_service if wish else reading.as_of),
@@ -97,6 +103,8 @@ def _phases(reading: Reading) -> Table:
         (
             Column("Phase", numeric=False),
             Column("GPUs"),
+            Column("Leaf switches"),
+            Column("Spine and core switches"),
             Column("Of the network", "%"),
             Column("Order", numeric=False),
             Column("In service", numeric=False),

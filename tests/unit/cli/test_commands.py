@@ -85,6 +85,8 @@ def test_all_problems_come_at_once(tmp_path: Path, capsys: Capture) -> None:
         ("network.endpoint_optic=qsfp112-400g-dr4", "is QSFP112, and 'connectx-7-400g' takes OSFP"),
         ("cluster.groups.main.gpus=200000", "needs 200,000 endpoint ports, has 65,536"),
         ("network.leaf.switch=sn6810", "can't be ordered"),
+        ("network.leaf.optic=lightmatter-passage-m1000", "is no pluggable module and can't be ordered"),
+        ("network.leaf.optic=lumilens", "is no pluggable module and can't be ordered"),
         ("network.behaviour=spectrum-x", "is for ethernet, and the switches speak infiniband"),
         ("cluster.groups.nobody.gpus=8", "no item 'nobody'"),
         ("site.limit_mw.deep=1", "must be a number"),
@@ -470,3 +472,26 @@ def test_a_fault_of_ours_is_exit_code_70_and_leaves_the_others(
     assert run_app(arguments) == 70
     assert [path.name for path in tmp_path.iterdir()] == ["h100-8-lab.json"]
     assert "a fault of ours" in capsys.readouterr().err
+
+
+def test_a_run_reads_only_the_items_it_names() -> None:
+    from planner.catalog.schema import FAMILIES
+    from planner.catalog.store import open_catalog
+    from planner.evaluate import evaluate
+
+    shelf = open_catalog()
+    evaluate(load_scenario("h200-1024-ndr"), shelf)
+    every = sum(len(shelf.ids(kind)) for kind in FAMILIES.values())
+    assert len(shelf.used()) < every / 8
+
+
+def test_phases_split_the_fabric_as_it_is_bought() -> None:
+    from planner.catalog.store import open_catalog
+    from planner.evaluate import evaluate
+
+    built = evaluate(load_scenario("h200-phased"), open_catalog()).built
+    assert built is not None
+    first, second = built.fabric_phases
+    assert (first.spines, second.spines) == (16, 0)
+    assert first.leaves + second.leaves == built.cluster.fabric.leaves
+    assert first.leaves == second.leaves
