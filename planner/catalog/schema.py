@@ -11,7 +11,9 @@ from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from planner.catalog.figure import Date, Figure, Frozen, Id
+from planner.catalog.figure import Figure, Frozen, Id
+from planner.catalog.item import Item
+from planner.catalog.llm import Model
 
 
 class Fabric(StrEnum):
@@ -26,37 +28,6 @@ class Cooling(StrEnum):
 
     AIR = "air"
     LIQUID = "liquid"
-
-
-class Item(Frozen):
-    """Fields every catalog item has."""
-
-    family: ClassVar[str]
-
-    id: Id
-    name: str
-    vendor: str = ""
-    orderable: bool = True
-    """False for roadmap and withdrawn parts: a bill of materials refuses them."""
-    available: Date | None = None
-    """First date an order can be placed; none when it has long been for sale."""
-    why_not_orderable: str = ""
-    sources: tuple[Id, ...] = ()
-    """Publications behind what is no figure: counts, dates, whether it can be ordered."""
-    note: str = ""
-
-    @model_validator(mode="after")
-    def _figures_are_physical(self) -> Self:
-        """Prices are above zero, and nothing physical is negative."""
-        for name, value in self:
-            if not isinstance(value, Figure):
-                continue
-            least = value.value if value.low is None else value.low
-            if "_usd" in name and value.value <= 0:
-                raise ValueError(f"{name} is {value.value:g}, and must be more than 0")
-            if least < 0:
-                raise ValueError(f"{name} goes down to {least:g}, and must not be negative")
-        return self
 
 
 class Accelerator(Item):
@@ -380,59 +351,6 @@ class DepreciationLife(Item):
     family: ClassVar[str] = "depreciation"
 
     life_years: Figure
-
-
-class Attention(StrEnum):
-    """How keys and values are kept: per head or group, or as a latent vector."""
-
-    GROUPED = "grouped"
-    LATENT = "latent"
-
-
-class Model(Item):
-    """An LLM architecture: shapes, no rates."""
-
-    family: ClassVar[str] = "models"
-
-    layers: int = Field(ge=1)
-    hidden: int = Field(ge=1)
-    heads: int = Field(ge=1)
-    kv_heads: int = Field(ge=1)
-    head_size: int = Field(ge=1)
-    ffn: int = Field(ge=1)
-    """Inner width of the dense feed-forward block."""
-    gated_ffn: bool = True
-    vocabulary: int = Field(ge=1)
-    tied_embeddings: bool = False
-    biases: bool = False
-    learned_positions: int = Field(default=0, ge=0)
-    context: int = Field(ge=1)
-    attention: Attention = Attention.GROUPED
-    q_latent: int = Field(default=0, ge=0)
-    kv_latent: int = Field(default=0, ge=0)
-    rope_head_size: int = Field(default=0, ge=0)
-    v_head_size: int = Field(default=0, ge=0)
-    window: int = Field(default=0, ge=0)
-    """Sliding window in tokens; 0 is none."""
-    windowed_layers: int = Field(default=0, ge=0)
-    experts: int = Field(default=0, ge=0)
-    experts_per_token: int = Field(default=0, ge=0)
-    expert_ffn: int = Field(default=0, ge=0)
-    shared_experts: int = Field(default=0, ge=0)
-    dense_layers: int = Field(default=0, ge=0)
-    """First layers without experts, in a mixture of experts."""
-    parameters_stated: Figure
-    """Total parameters the publisher states, for the check of the shapes."""
-    active_parameters_stated: Figure | None = None
-    training_tokens: Figure | None = None
-
-    @model_validator(mode="after")
-    def _shapes_agree(self) -> Self:
-        if self.attention is Attention.GROUPED and self.heads % self.kv_heads:
-            raise ValueError(f"{self.heads} heads don't divide over {self.kv_heads} of keys and values")
-        if self.experts and not (self.expert_ffn and 0 < self.experts_per_token <= self.experts):
-            raise ValueError("experts need expert_ffn, and experts_per_token between 1 and their number")
-        return self
 
 
 class Assumptions(Item):

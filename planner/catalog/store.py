@@ -13,7 +13,11 @@ from typing import Any, Final, Generic, TypeVar
 from pydantic import ValidationError
 
 from planner.catalog.figure import Date, Figure, Frozen
-from planner.catalog.schema import FAMILIES, Assumptions, Item
+from planner.catalog.item import Item
+from planner.catalog.schema import (
+    FAMILIES,
+    Assumptions,
+)
 from planner.documents import Document, is_file, load_document
 from planner.errors import CatalogError, InputError, Place, Problem, nearest
 from planner.resources import shipped

@@ -9,12 +9,12 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil
 
 from planner.choices import Topology
 from planner.design.clos import Clos, LeafSplit, groups_max, leaf_split, three_tiers, two_tiers
+from planner.design.fabric_build import assembled
 from planner.design.fabric_parts import FabricDesign, FabricRequest, Tier, TierGroup, TierPorts
 from planner.design.ports import SwitchPorts, refusal
 from planner.errors import DesignError
@@ -173,7 +173,7 @@ def _single_switch(request: FabricRequest) -> FabricDesign | None:
     radix, needed = request.radix(Tier.LEAF), request.nodes * request.nics_per_node + request.reserved_ports
     if needed <= radix:
         why = f"{needed:,} ports are needed and one {request.leaf.id} has {radix:,}: one tier is enough."
-        return _assemble(request, Topology.SINGLE_SWITCH, None, down=radix, groups=1, per_group=1, why=(why,))
+        return assembled(request, Topology.SINGLE_SWITCH, None, down=radix, groups=1, per_group=1, why=(why,))
     if request.topology is Topology.SINGLE_SWITCH or request.tiers_max == 1:
         raise refusal(
             f"one switch needs {needed:,} ports, has {radix:,}",
@@ -195,7 +195,7 @@ def _rail_optimised(request: FabricRequest) -> FabricDesign:
     if shape is None:
         raise _too_large(request, split, groups)
     why = _why(request, shape, split, groups)
-    return _assemble(
+    return assembled(
         request,
         Topology.RAIL_OPTIMISED,
         shape,
@@ -213,7 +213,7 @@ def _rail_only(request: FabricRequest) -> FabricDesign:
     rails = request.rails_built
     if endpoints <= radix:
         why = f"Each rail's {endpoints:,} endpoints fit on one leaf of {radix:,} ports: no spine is needed."
-        return _assemble(request, Topology.RAIL_ONLY, None, down=radix, groups=1, per_group=rails, why=(why,))
+        return assembled(request, Topology.RAIL_ONLY, None, down=radix, groups=1, per_group=rails, why=(why,))
     if request.rail_tiers_max < 2:
         raise refusal(
             f"a rail needs {endpoints:,} ports, its leaf has {radix:,}",
@@ -230,7 +230,7 @@ def _rail_only(request: FabricRequest) -> FabricDesign:
     if shape is None:
         raise _too_large(request, split, groups)
     told = (f"Each rail's {endpoints:,} endpoints get {shape.tiers} tiers of their own: {rails} rails.",)
-    return _assemble(
+    return assembled(
         request, Topology.RAIL_ONLY, shape, down=split.down, groups=groups, per_group=rails, why=told
     )
 
@@ -320,79 +320,6 @@ def _too_large(request: FabricRequest, split: LeafSplit, groups: int) -> DesignE
             f"a fabric of {tiers} tiers needs {groups:,} leaf groups, has room for {most // per_group:,}"
         )
     return refusal(message, *remedies)
-
-
-def _assemble(
-    request: FabricRequest,
-    topology: Topology,
-    shape: Clos | None,
-    *,
-    down: int,
-    groups: int,
-    per_group: int,
-    why: tuple[str, ...],
-) -> FabricDesign:
-    """Multiply one network's counts by the planes (and rails, where each is a network of its own)."""
-    planes, rate = request.planes, request.link_rate_gbit_per_s
-    networks = planes * (per_group if topology is Topology.RAIL_ONLY else 1)
-    endpoints = request.nodes * request.nics_per_node
-    leaves, spines, cores = groups * per_group * planes, 0, 0
-    leaf_spine = spine_core = 0
-    if shape is not None:
-        spines, cores = shape.spines * networks, shape.cores * networks
-        leaf_spine, spine_core = shape.leaf_spine_links * networks, shape.spine_core_links * networks
-    reserved = request.reserved_ports * networks
-    node_leaf = endpoints * planes
-    per_leaf = down // request.links_per_rail if per_group > 1 or shape else request.nodes
-    narrowest = min(links for links in (node_leaf, leaf_spine, spine_core) if links)
-    return FabricDesign(
-        request=request,
-        topology=topology,
-        nodes=request.nodes,
-        networks=networks,
-        leaf_groups=groups,
-        nodes_per_leaf_group=max(1, per_leaf),
-        leaf_down_ports=down,
-        leaves_per_group=per_group,
-        shape=shape,
-        leaves=leaves,
-        spines=spines,
-        cores=cores,
-        node_leaf_links=node_leaf,
-        node_leaf_cables=endpoints * min(request.nic_ports, planes),
-        reserved_links=reserved,
-        leaf_spine_links=leaf_spine,
-        leaf_spine_cables=_cables(request, leaf_spine, Tier.LEAF, Tier.SPINE),
-        spine_core_links=spine_core,
-        spine_core_cables=_cables(request, spine_core, Tier.SPINE, Tier.CORE),
-        tiers=shape.tiers if shape else 1,
-        radix=request.radix(Tier.LEAF),
-        oversubscription=down / shape.uplinks_per_leaf if shape else 1.0,
-        bisection_gbit_per_s=narrowest * rate / 2.0,
-        tier_ports=_tier_ports(
-            request, (leaves, spines, cores), node_leaf + reserved, leaf_spine, spine_core
-        ),
-        why=why,
-    )
-
-
-def _cables(request: FabricRequest, links: int, lower: Tier, upper: Tier) -> int:
-    if not links:
-        return 0
-    rate = request.link_rate_gbit_per_s
-    return -(-links // min(request.switch(tier).links_per_port(rate) for tier in (lower, upper)))
-
-
-def _tier_ports(
-    request: FabricRequest, switches: tuple[int, int, int], down: int, leaf_spine: int, spine_core: int
-) -> tuple[TierPorts, ...]:
-    links = {Tier.LEAF: (down, leaf_spine), Tier.SPINE: (leaf_spine, spine_core), Tier.CORE: (spine_core, 0)}
-    counts: Mapping[Tier, int] = dict(zip(links, switches, strict=True))
-    return tuple(
-        TierPorts(tier, counts[tier], counts[tier] * request.radix(tier), below, above)
-        for tier, (below, above) in links.items()
-        if counts[tier]
-    )
 
 
 def _why(request: FabricRequest, shape: Clos, split: LeafSplit, groups: int) -> tuple[str, ...]:

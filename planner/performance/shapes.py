@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.catalog.schema import Attention, Model
+from planner.catalog.llm import Attention, Model
 from planner.performance.models import ModelShape, model_shape
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
+from planner.catalog.item import Item
+from planner.catalog.llm import Model
 from planner.catalog.schema import (
     Accelerator,
     CoolingType,
     Fabric,
     FabricBehaviour,
-    Item,
-    Model,
     Nic,
     OpticalEngine,
     Rental,

@@ -11,13 +11,12 @@ import pytest
 from pydantic import BaseModel
 
 from planner.catalog.figure import Figure
+from planner.catalog.item import Item
+from planner.catalog.llm import Attention, Model
 from planner.catalog.schema import (
     FAMILIES,
     Accelerator,
     Assumptions,
-    Attention,
-    Item,
-    Model,
     Nic,
     Server,
     Site,
