@@ -31,7 +31,7 @@ _PREFIX = re.compile(
 )
 # A host's name is taken from its first letter, since it may be glued to the figure before it.
 _NOISE = re.compile(
-    r"(?:[A-Za-z][\w.-]*|(?<!\S)\d[\w.-]*):\d+:\d+ \[-?\d+\] .*|NCCL version \d.*|(?:NCCL|RCCL) (?:INFO|WARN)\b.*"
+    r"(?:[A-Za-z][\w.-]*|^\s*\d[\w.-]*):\d+:\d+ \[-?\d+\] .*|NCCL version \d.*|(?:NCCL|RCCL) (?:INFO|WARN)\b.*"
 )
 _PROGRAM = re.compile(r"(?<![a-z_])(" + "|".join(sorted(OP_OF_PROGRAM, key=len, reverse=True)) + r")_perf")
 _SETTINGS = re.compile(r"#\s*nThread\s+(\d+)\s+nGpus\s+(\d+)\s+minBytes")
@@ -41,6 +41,7 @@ _DEVICE = re.compile(
 )
 _COMMUNICATOR = re.compile(r"\bn[rR]anks\s+(\d+)(?:\s+nNodes\s+(\d+))?")
 _LIBRARY = re.compile(r"NCCL version (\d+(?:\.\d+)+)|nccl-library=(\d+)")
+_WIDTHS = (80, 100, 120, 132, 160)
 _NOT_RUN = re.compile(r"#\s*Collective test concluded")
 
 
@@ -84,6 +85,8 @@ class Stream:
     group: str | None = None
     open_line: int = 0
     open_text: str = ""
+    # Device name that ends at the terminal's edge, so that the next line may hold its rest.
+    open_device: str = ""
 
 
 class _Reader:
@@ -103,11 +106,19 @@ class _Reader:
             text = text[: noise.start()].rstrip()
             if not text.strip():
                 return
+        half_device, stream.open_device = stream.open_device, ""
         if text.lstrip().startswith("#"):
             self._flush(stream)
             self._header(stream, text.lstrip())
+            if stream.open_device and len(text) not in _WIDTHS:
+                stream.open_device = ""
+        elif half_device and not ROW_START.match(text):
+            self._rest_of_device(stream, half_device, text)
         elif ROW_START.match(text):
             self._flush(stream)
+            if stream.run and (stream.run.ranks_and_nodes() or (0, 0))[0] == 1:
+                self.found.skip("rows of a single rank (nccl-tests built without MPI prints these)")
+                return
             stream.open_line, stream.open_text = number, text
             self._try_whole(stream)
         elif text.strip():
@@ -175,7 +186,13 @@ class _Reader:
             return
         run.hosts.setdefault(match[3], {})[int(match[1])] = match[4]
         if match[4].strip():
-            run.devices.setdefault(match[4].strip())
+            stream.open_device = match[4].strip()
+            run.devices.setdefault(stream.open_device)
+
+    def _rest_of_device(self, stream: Stream, half: str, text: str) -> None:
+        assert stream.run is not None
+        stream.run.devices.pop(half, None)
+        stream.run.devices.setdefault(half + text.rstrip())
 
     def _other(self, stream: Stream, number: int, text: str) -> None:
         """A line that is neither header nor row: the rest of a row, a command, or something of another's."""
@@ -254,9 +271,7 @@ class _Reader:
                 line, "no device lines ('#  Rank  0 ... on host device ...') say how many ranks ran"
             )
             return False
-        if known[0] == 1:
-            self.found.skip("rows of a single rank (nccl-tests built without MPI prints these)")
-        return known[0] > 1
+        return True
 
     def _point(
         self, run: Run, line: int, row: Row, side: Side, in_place: bool, known: tuple[int, int]

@@ -69,7 +69,7 @@ def rates_agree(size_bytes: float, side: Side, slack: float = 1e-6) -> bool:
     False
     """
     try:
-        time_us, rate = float(side.time_us), float(side.algbw)
+        time_us, rate, _ = float(side.time_us), float(side.algbw), float(side.busbw)
         time_half, rate_half = half_unit(side.time_us), half_unit(side.algbw)
     except (ValueError, InvalidOperation):
         return False
