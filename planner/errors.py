@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Final
+
+INTERNAL: Final = 70
+"""Exit code of a fault of ours: never one that means a result."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -18,4 +18,7 @@ def main() -> None:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         code = 130
+    except ImportError as error:
+        print(f"planner: {error}; the installation is broken, install cluster-planner again", file=sys.stderr)
+        code = 70
     raise SystemExit(code)

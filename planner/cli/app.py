@@ -39,8 +39,6 @@ Folders = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 
 
-INTERNAL = 70
-"""Exit code of a fault of ours: the traceback says where."""
 MOST_PROBLEMS = 100
 
 
@@ -49,7 +47,7 @@ def run_app(arguments: list[str] | None = None) -> int:
 
     A fault of our own is exit code 70 with its traceback, never a code that means a result.
     """
-    from planner.errors import PlannerError
+    from planner.errors import INTERNAL, PlannerError
 
     try:
         found = app(args=arguments, standalone_mode=False)
@@ -103,6 +101,11 @@ def say_problems(problems: list[str], *, to_stdout: bool = False) -> None:
         print(f"… and {len(problems) - MOST_PROBLEMS:,} more problems", file=stream)
 
 
+def _at_a_terminal() -> bool:
+    """Whether somebody can type and look: the interface reads stdin and draws on stderr."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         print(f"cluster-planner {planner.__version__}")
@@ -119,7 +122,7 @@ def start(
     """Without a command: the terminal interface, or this help where there is no terminal."""
     if context.invoked_subcommand is not None:
         return None
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _at_a_terminal():
         print(context.get_help())
         return 0
     from planner.tui.run import run
@@ -133,6 +136,9 @@ def tui(
     catalog: Folders = None,
 ) -> int:
     """Edit a scenario and see every number move."""
+    if not _at_a_terminal():
+        print("planner: tui needs a terminal; use planner run", file=sys.stderr)
+        return 2
     from planner.tui.run import run
 
     return run(scenario, catalog or [])
@@ -163,8 +169,8 @@ def run(
     """Evaluate scenarios and write NAME.html, NAME.xlsx and NAME.json for each.
 
     Exit codes: 0 done, 1 a stated limit is missed, 2 input wrong or the cluster can't be built
-    (its report says why), 130 interrupted. A batch returns the worst; one broken scenario does
-    not stop the others.
+    (its report says why), 70 a fault of ours, 130 interrupted. A batch returns the worst; one
+    broken scenario does not stop the others.
     """
     from planner.cli.batch import run_batch
 

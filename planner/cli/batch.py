@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.errors import InputError, PlannerError, Problem, nearest
+from planner.errors import INTERNAL, InputError, PlannerError, Problem, nearest
 
 if TYPE_CHECKING:
     from planner.present.view.model import View
 
-INTERNAL = 70
-"""Exit code of a fault of ours."""
 FORMATS = ("html", "xlsx", "json")
 PR_SET_PDEATHSIG = 1
 """Linux's number for "send me this signal when my parent ends"."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -406,14 +405,3 @@ def _storage(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
     )  # fmt: skip
     demand = Demand(entry.item.id, entry.item.name, entry, AssetClass.STORAGE, count, None)
     return [demand], [_steady(ledger, entry.item.id, entry, "storage", count)]
-
-
-def shares(values: Iterable[float]) -> tuple[float, ...]:
-    """Parts of a whole.
-
-    >>> shares([3.0, 1.0])
-    (0.75, 0.25)
-    """
-    found = tuple(values)
-    total = sum(found)
-    return tuple(value / total for value in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.catalog.schema import Site
 from planner.design.bom import LABELS, AssetClass, BomRow
 from planner.finance.timeline import Timeline
 from planner.ledger import Ledger, Line, Sign
@@ -78,8 +79,10 @@ def capex(ledger: Ledger, parts: Parts, rows: tuple[BomRow, ...], time: Timeline
 def _facility(ledger: Ledger, parts: Parts) -> Line | None:
     if parts.loaded.scenario.site.housing is not Housing.OWN:
         return None
+    known = parts.site.item.construction_usd_per_w is not None
+    place = parts.site if known else parts.catalog.entry(Site, "world")
     per_watt = figure_line(
-        ledger, "site.construction_usd_per_w", "Construction for a watt of IT", "USD/W", parts.site,
+        ledger, "site.construction_usd_per_w", "Construction for a watt of IT", "USD/W", place,
         "construction_usd_per_w",
     )  # fmt: skip
     return ledger.derive(

@@ -91,7 +91,7 @@ def _resale(ledger: Ledger, parts: Parts, phase: PhaseDates) -> Line:
             ledger, parts.loaded, key, "Resale value at the end, share of the servers' price", "fraction", wish,
             "money", "depreciation", "residual_fraction",
         )  # fmt: skip
-    age = round((ledger.months - 1 - phase.service_month) / MONTHS_PER_YEAR)
+    age = int((ledger.months - 1 - phase.service_month) / MONTHS_PER_YEAR + 0.5)  # nearest year, halves up
     if age > OLDEST_RESALE_YEARS:
         key = "finance.residual_beyond_fraction"
         return ledger[key] if key in ledger else ledger.given(

@@ -54,7 +54,9 @@ class Timeline:
 
 
 def phase_dates(loaded: Loaded, as_of: str) -> tuple[PhaseDates, ...]:
-    """Phases with months counted from the first order, in order of their orders.
+    """Phases with months counted from the first order, in order of their in-service dates.
+
+    The first to work brings the spines, as `planner.design.phases.fabric_phases` has it.
 
     A scenario without phases buys everything on ``as_of`` and works from month 0.
     """
@@ -64,7 +66,7 @@ def phase_dates(loaded: Loaded, as_of: str) -> tuple[PhaseDates, ...]:
         return (PhaseDates("all", 0, 0, total),)
     start = min(_months(phase.order) for phase in scenario.phases)
     found = []
-    for phase in sorted(scenario.phases, key=lambda one: (one.order, one.in_service, one.id)):
+    for phase in sorted(scenario.phases, key=lambda one: (one.in_service, one.order, one.id)):
         gpus = sum(group.gpus for group in scenario.cluster.groups if scenario.phase_of(group) is phase)
         found.append(
             PhaseDates(phase.id, _months(phase.order) - start, _months(phase.in_service) - start, gpus)

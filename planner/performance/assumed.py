@@ -14,6 +14,7 @@ from planner.catalog.store import Catalog
 from planner.errors import CatalogError
 from planner.ledger import Ledger, Line
 from planner.scenario.givens import assume
+from planner.sourced import Basis, Source
 
 FILE = "performance"
 UNIT = re.compile(
@@ -203,6 +204,14 @@ def _unit(found: re.Match[str]) -> str:
     if unit.startswith("fraction"):
         return f"fraction/{found['each']}" if found["each"] else "fraction"
     return {"bytes": "byte", "tokens": "tokens", "s": "s"}.get(unit, "1")
+
+
+def prior(band: Source) -> Source:
+    """Source of a factor that is 1 until somebody measures, with the band that like runs showed."""
+    return Source(
+        where=band.where, source=band.source, basis=Basis.ESTIMATE, as_of=band.as_of, verified=False,
+        note="1 until a run of your own says otherwise; the range is the error of predictions of like runs",
+    )  # fmt: skip
 
 
 def rows(values: T, count: int) -> T:

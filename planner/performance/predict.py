@@ -123,8 +123,12 @@ def _job_availability(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
     ledger.compute(
         f"{found.key}.availability_fraction", "Share of the job's GPUs at work", "fraction",
         np.maximum(1.0 - (1.0 - mean) * np.maximum(replica, 1.0), 0.0), function=_job_availability,
-        inputs=["performance.availability_fraction", f"{found.key}.plan.tensor", f"{found.key}.plan.pipeline"],
-        note="nodes short of spares take their model replica with them",
+        inputs=[
+            "performance.availability_fraction",
+            *(f"{found.key}.plan.{axis}" for axis in ("tensor", "pipeline", "context")),
+        ],
+        note="nodes short of spares take their model replica with them; where all states are shared out, the job is "
+        "taken to be laid out again over the rest",
     )  # fmt: skip
 
 

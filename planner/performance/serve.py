@@ -11,7 +11,7 @@ from planner.choices import Precision
 from planner.design.cluster import Cluster
 from planner.errors import DesignError, Problem
 from planner.ledger import Ledger, Line
-from planner.performance.assumed import Assumed, rows
+from planner.performance.assumed import Assumed, prior, rows
 from planner.performance.hardware import FORMAT, Hardware, engine_link, hardware
 from planner.performance.inference import (
     Layout,
@@ -101,7 +101,13 @@ def _error_ratios(assumed: Assumed, key: str) -> tuple[Line, Line]:
         figure, source = assumed.catalog.figure("performance", band)
         found.append(
             assumed.ledger.given(
-                f"{key}.{name}", label, "1", 1.0, source, low=1.0 - figure.value, high=1.0 + figure.value
+                f"{key}.{name}",
+                label,
+                "1",
+                1.0,
+                prior(source),
+                low=1.0 - figure.value,
+                high=1.0 + figure.value,
             )
         )
     return found[0], found[1]

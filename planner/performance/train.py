@@ -12,7 +12,7 @@ from planner.design.cluster import Cluster
 from planner.errors import DesignError, Problem
 from planner.ledger import Ledger, Line
 from planner.ledger.nodes import added
-from planner.performance.assumed import Assumed, rows
+from planner.performance.assumed import Assumed, prior, rows
 from planner.performance.hardware import FORMAT, Hardware, gemm_share, hardware
 from planner.performance.layers import TrainingConstants
 from planner.performance.memory import (
@@ -120,7 +120,7 @@ def _error_ratio(assumed: Assumed, key: str, *, sparse: bool) -> Line:
     name = "model_band_moe_fraction" if sparse else "model_band_unknown_stack_fraction"
     figure, source = assumed.catalog.figure("performance", name)
     return assumed.ledger.given(
-        f"{key}.model_error_ratio", "Measured over predicted step time", "1", 1.0, source,
+        f"{key}.model_error_ratio", "Measured over predicted step time", "1", 1.0, prior(source),
         low=1.0 - figure.value, high=1.0 + figure.value,
     )  # fmt: skip
 

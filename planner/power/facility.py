@@ -36,7 +36,8 @@ def facility(ledger: Ledger, parts: Parts) -> None:
         ledger.derive(key, label, "W", facility_power_w(ledger, it_w))
     busy = ledger.derive(
         "power.busy_fraction", "Share of time under load", "fraction",
-        ledger["money.utilisation_fraction"] * ledger["performance.availability_fraction"],
+        ledger["money.utilisation_fraction"] * ledger["performance.availability_fraction"]
+        * ledger["workload.scheduled_fraction"],
     )  # fmt: skip
     idle = ledger["power.it_idle_w"]
     average = ledger.derive(

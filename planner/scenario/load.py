@@ -19,8 +19,6 @@ from planner.scenario.schema import Scenario
 from planner.schema_errors import problems_of
 from planner.sourced import Basis, Source
 
-SUFFIXES = (".yaml", ".yml")
-
 
 @dataclass(frozen=True, slots=True)
 class Loaded:

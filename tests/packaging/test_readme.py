@@ -30,6 +30,7 @@ def test_the_readme_names_every_shipped_scenario() -> None:
 
 
 def test_the_make_targets_of_the_readme_exist() -> None:
+    assert {"report", "test", "lint", "bench"} <= set(re.findall(r"make ([a-z]+)", README))
     for target in re.findall(r"make ([a-z]+)", README):
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
 

@@ -55,6 +55,26 @@ def test_time_given_to_no_workload_is_idle(tmp_path: Path) -> None:
     )
 
 
+def test_hours_given_to_no_workload_draw_idle_power(tmp_path: Path) -> None:
+    full, half = mixed(tmp_path, 0.5, 0.5), mixed(tmp_path, 0.25, 0.25)
+    assert value(half, "power.busy_fraction") == pytest.approx(value(full, "power.busy_fraction") / 2)
+    assert value(half, "power.energy_kwh_per_year") < value(full, "power.energy_kwh_per_year")
+
+
+def test_the_first_phase_to_work_brings_the_spines_in_design_and_in_money(tmp_path: Path) -> None:
+    path = tmp_path / "late.yaml"
+    path.write_text(
+        "extends: h200-phased\nname: late\nphases:\n"
+        "  - {id: first, order: 2026-12, in_service: 2028-01}\n  - {id: second, order: 2027-03, in_service: 2027-06}\n"
+    )
+    evaluation = found(str(path))
+    assert evaluation.built is not None
+    parts = {part.id: part for part in evaluation.built.fabric_phases}
+    assert (parts["second"].spines, parts["first"].spines) == (16, 0)
+    shares = [value(evaluation, f"phase.{name}.network_share_fraction") for name in ("second", "first")]
+    assert shares[0] > shares[1]
+
+
 def test_outcomes_are_means_over_workloads_by_their_share(tmp_path: Path) -> None:
     both = mixed(tmp_path, 0.75, 0.25)
     parts = sum(value(both, line.key) for line in both.ledger if line.key.startswith("outcome.parts."))

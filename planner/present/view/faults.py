@@ -31,14 +31,13 @@ def _fabric_rows(reading: Reading) -> list[tuple[Cell, ...]]:
         return []
     gpus = int(reading.value("cluster.gpus"))
     ports = request.nics_per_node * fabric.planes
-    per_link = max(1, request.gpus_per_node // max(1, request.nics_per_node))
     plane = "" if fabric.planes == 1 else f" in one of {fabric.planes} planes"
     rails = request.rails_built * fabric.planes
     rows: list[tuple[Cell, ...]] = [
         (
             words("Link of a node"), whole(fabric.node_leaf_links),
-            words(f"the path of {per_link} GPU{'s' if per_link > 1 else ''} to one rail{plane}"), whole(per_link),
-            share(1 / fabric.planes),
+            words(f"one rail of {request.rails_built}{plane} for the {request.gpus_per_node} GPUs of a node"),
+            whole(request.gpus_per_node), share(1 / ports),
         ),
         (
             words("Leaf switch"), whole(fabric.leaves),

@@ -7,7 +7,6 @@ from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Section, Table
 
 BANDS = (
-    ("model_band_known_stack_fraction", "Step time, a known stack on a known GPU"),
     ("model_band_unknown_stack_fraction", "Step time, an unknown stack or GPU generation"),
     ("model_band_moe_fraction", "Step time, mixture of experts"),
 )

@@ -202,7 +202,7 @@ def _quarters(reading: Reading) -> Figure:
         name = f"Q{first // MONTHS + 1}"
         rows.append(
             (
-                words(f"{name} (months {first} to {last - 1})"), number(came / 1e6), number((came - flow) / 1e6),
+                words(f"{name} (month {first})" if first == last - 1 else f"{name} (months {first} to {last - 1})"), number(came / 1e6), number((came - flow) / 1e6),
                 number(flow / 1e6), number(after / 1e6),
             )
         )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 from planner.design.cluster import TIERS
 from planner.design.fabric_parts import Tier
+from planner.design.frontend import OutOfBandNetwork
 from planner.present import format as fmt
 from planner.present.view.faults import blast_radius
 from planner.present.view.model import Cell, Column, Figure, Section, Table
@@ -96,10 +97,11 @@ def _tier_rows(reading: Reading) -> list[tuple[Cell, ...]]:
     ):
         if switches is None or cables is None or entry is None or not switches.switches:
             continue
+        links = cables.cables if isinstance(cables, OutOfBandNetwork) else cables.host_links
         rows.append(
             (
                 words("in-band" if tier == "inband" else "out-of-band"), words(entry.item.name),
-                whole(switches.switches), *_spare_and_ports(reading, tier, None, None), whole(cables.cables),
+                whole(switches.switches), *_spare_and_ports(reading, tier, None, None), whole(links),
                 words(fmt.NOTHING), words(fmt.NOTHING), *_draw_and_cost(reading, tier),
             )
         )  # fmt: skip

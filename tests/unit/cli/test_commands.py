@@ -163,7 +163,11 @@ def test_one_broken_scenario_does_not_stop_the_others(tmp_path: Path, capsys: Ca
 def test_processes_and_one_process_write_the_same_bytes(tmp_path: Path) -> None:
     names = ["h100-8-lab", "h200-serving-fleet", "h200-phased"]
     for jobs in ("1", "2"):
-        run_app(["run", *names, "-o", str(tmp_path / jobs), "--format", "json,xlsx", "-j", jobs])
+        assert run_app(["run", *names, "-o", str(tmp_path / jobs), "--format", "json,xlsx", "-j", jobs]) in (
+            0,
+            1,
+        )
+    assert len(list((tmp_path / "1").iterdir())) == 6
     for path in (tmp_path / "1").iterdir():
         assert path.read_bytes() == (tmp_path / "2" / path.name).read_bytes()
 
