@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
@@ -26,6 +25,7 @@ from planner.catalog.store import Catalog, Entry
 from planner.catalog.summaries import summary_of, unit_of
 from planner.documents import MAX_BYTES
 from planner.errors import CatalogError, InputError, Place, Problem, nearest
+from planner.whole_file import PRIVATE, replace_file
 
 _FILE: Final = "catalog-index.json"
 _RACY_NS: Final = 2_000_000_000
@@ -303,13 +303,7 @@ def _save(store: Path, entries: Mapping[str, _Known]) -> None:
     text = json.dumps({path: list(astuple(entry)) for path, entry in entries.items()}, separators=(",", ":"))
     with contextlib.suppress(OSError):
         store.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(prefix=".index-", dir=store.parent)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(f"{_checksum(text)}\n{text}")
-            Path(temporary).replace(store)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
+        replace_file(store, f"{_checksum(text)}\n{text}".encode(), mode=PRIVATE)
 
 
 def _checksum(text: str) -> str:

@@ -173,7 +173,7 @@ def run_one(task: Task) -> Done:
     """Evaluate one scenario and write its files; a fault of ours in one doesn't end the batch."""
     try:
         return _run_one(task)
-    except Exception:
+    except Exception:  # whatever broke in this scenario, the others go on
         import traceback
 
         said = f"{task.name}: a fault of ours, not of your input; please report these lines"

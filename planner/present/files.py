@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from pathlib import Path
 
 from planner.errors import InputError, Place, Problem
+from planner.whole_file import replace_file
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Put bytes in place under their final name at once.
-
-    They go to a temporary name in the same folder first, which is removed whatever happens.
+    """Put bytes in place under their final name at once, or say what a user can do about it.
 
     Raises:
         InputError: The folder is missing or can't be written, or the path is a folder.
     """
-    temporary: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:60]}-", suffix=".part", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        # mkstemp makes a file for its owner alone; a report gets the rights any new file has.
-        temporary.chmod(0o666 & ~_mask())
-        temporary.replace(path)
-        temporary = None
+        replace_file(path, data)
     except OSError as error:
         raise InputError(_problem(path, error)) from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-
-
-def _mask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _problem(path: Path, error: OSError) -> Problem:

@@ -106,7 +106,7 @@ def override(text: str, merged: Any, path: Path_, value: Any) -> str:
 def own_path(text: str, merged: Any, path: Path_) -> tuple[str, Path_]:
     """A text in which a merged plan's path can be set, and the path there.
 
-    An item that only the base has gets a stub with its id in this file.
+    An item that only the base has is first added to this file, with its id alone.
     """
     own: Any = parse_document(text, name="scenario").data
     found: Path_ = ()

@@ -6,12 +6,12 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from planner.errors import Place, Problem, ScenarioError
+from planner.whole_file import PRIVATE, replace_file
 
 RECENT = 12
 
@@ -30,32 +30,15 @@ def save_text(path: Path, text: str) -> None:
         ScenarioError: It can't be written; the file is as before.
     """
     target = path.resolve()
-    temporary: Path | None = None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:60]}-", suffix=".part", dir=target.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o7777)
-        else:
-            mask = os.umask(0o077)
-            os.umask(mask)
-            temporary.chmod(0o666 & ~mask)
-        temporary.replace(target)
-        temporary = None
+        mode = target.stat().st_mode & 0o7777 if target.exists() else None
+        replace_file(target, text.encode("utf-8"), mode=mode, durable=True)
     except OSError as error:
         raise ScenarioError(
             Problem(
                 f"can't be written: {error.strerror or error}", Place(str(path)), remedy="save it elsewhere"
             )
         ) from error
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +138,7 @@ class Shelf:
 def _written(path: Path, text: str) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(prefix=".part-", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).replace(path)
+        replace_file(path, text.encode("utf-8"), mode=PRIVATE)
     except OSError:
         return False
     return True

@@ -136,7 +136,7 @@ def _sections(context: Context, telemetry: Telemetry | None) -> None:
         context.state(name)
         try:
             runs[name]()
-        except Exception as error:
+        except Exception as error:  # the sections after this one are still worth measuring
             print(f"rank {context.rank}: {name}: {error_text(error)}", flush=True)
             context.ran_out(f"{name} broke off: {error_text(error)}")
         context.free()
