@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SCENARIO ?= h200-1024-ndr
 
-.PHONY: report test lint bench gallery golden lock clean
+.PHONY: report test lint bench gallery golden expected lock clean
 .DEFAULT_GOAL := report
 
 $(VENV)/run.stamp: pyproject.toml
@@ -50,6 +50,10 @@ lock:
 	pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 		--no-annotate --no-header --strip-extras --allow-unsafe --extra dev -o requirements-ci.txt pyproject.toml
 	sed -i '1i # Locked for CI: make lock writes it. Hashes only, no addresses.' requirements-ci.txt
+
+# What the benchmark's diagnosis expects of known hardware, from the catalog.
+expected: $(VENV)/dev.stamp
+	$(BIN)/python tests/expected.py
 
 golden: $(VENV)/dev.stamp
 	$(BIN)/python tests/golden/test_golden.py

@@ -24,6 +24,7 @@ from planner.finance.timeline import PhaseDates, Timeline, months_needed, phase_
 from planner.finance.unit_costs import hours, unit_costs
 from planner.ledger import Ledger, Override
 from planner.performance.predict import Performance, predict
+from planner.performance.train import run_energy
 from planner.power.facility import facility, loss_lines
 from planner.power.it_load import Load, it_load
 from planner.scenario.load import Loaded
@@ -148,6 +149,7 @@ def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Buil
     hours(ledger, parts, time)
     facility(ledger, parts)
     loss_lines(ledger, parts)
+    run_energy(ledger, performance.trained)
     bought = capex(ledger, parts, bom, time)
     running = opex(ledger, parts, bom, bought, time)
     written_off = depreciation(ledger, parts, bought, time)

@@ -64,6 +64,25 @@ def evaluation_s() -> float:
     return min(once() for _ in range(10))
 
 
+def million_collectives_s() -> float:
+    """CPU time of a million all-reduces over sizes and groups of a 256-node cluster, in one call."""
+    from planner.catalog.store import open_catalog
+    from planner.cli.collective import system_of
+    from planner.performance.collective_model import CollectiveModel
+    from planner.performance.collectives import Collective
+    from planner.performance.links import group_time_s
+
+    links = CollectiveModel(system_of(open_catalog(), "dgx-h100", gpus=2048, nodes=256)).links(256)
+    random = np.random.default_rng(0)
+    sizes = random.uniform(1e3, 1e10, 1_000_000)
+    ranks = random.choice([2.0, 4.0, 8.0, 16.0, 64.0, 512.0], 1_000_000)
+    start = time.process_time()
+    group_time_s(
+        links, Collective.ALL_REDUCE, message_bytes=sizes, ranks=ranks, ranks_per_domain=np.array([8.0])
+    )
+    return time.process_time() - start
+
+
 def batch_s(folder: Path, formats: str) -> float:
     """Wall time of 100 scenarios in one call on two processes."""
     names = []
@@ -109,6 +128,7 @@ def main() -> None:
             ("run, JSON and workbook, CPU s", "1.2", lambda: cpu_s([*run, "--format", "json,xlsx"])),
             ("run, with HTML and charts, CPU s", "3.5", lambda: cpu_s(run)),
             ("evaluation alone, CPU s", "0.035", evaluation_s),
+            ("1e6 collective times, CPU s", "1", million_collectives_s),
             ("100 scenarios, two processes, no HTML, wall s", "20", lambda: batch_s(folder, "json,xlsx")),
             (
                 "100 scenarios, two processes, with HTML, wall s",

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from planner.catalog.figure import Figure, Frozen, Id
 from planner.catalog.item import Item
 from planner.catalog.llm import Model
+from planner.catalog.profiles import Profile
 
 
 class Fabric(StrEnum):
@@ -365,6 +366,6 @@ FAMILIES: dict[str, type[Item]] = {
     kind.family: kind
     for kind in (
         Accelerator, ScaleUp, Server, Nic, SwitchAsic, Switch, Transceiver, Cable, OpticalEngine,
-        FabricBehaviour, Storage, Site, CoolingType, Rental, DepreciationLife, Model, Assumptions,
+        FabricBehaviour, Storage, Site, CoolingType, Rental, DepreciationLife, Model, Assumptions, Profile,
     )
 }  # fmt: skip

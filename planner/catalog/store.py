@@ -27,6 +27,9 @@ from planner.sourced import Basis, Source
 RELEASE: Final = "2026-11-30"
 """Date of the shipped catalog: the day against which prices are stale when a scenario names none."""
 
+PROFILES: Final = "profiles"
+"""The family of which a single file may stand for a folder."""
+
 T = TypeVar("T", bound=Item)
 
 
@@ -90,6 +93,8 @@ class Catalog:
             for path in (folder / kind.family).iterdir()
             if path.suffix == ".yaml"
         }
+        if kind.family == PROFILES:
+            found |= {path.stem for path in self.folders if path.suffix == ".yaml"}
         return tuple(sorted(found))
 
     def entry(self, kind: type[T], item_id: str) -> Entry[T]:
@@ -102,6 +107,37 @@ class Catalog:
         if key not in self._entries:
             self._entries[key] = self._read(kind, item_id)
         return self._entries[key]
+
+    def path_of(self, kind: type[Item], item_id: str) -> Path:
+        """File of an item, in the last folder that has it; what lies beside it is found from there.
+
+        Raises:
+            CatalogError: No such item.
+        """
+        found = self._found(kind, item_id)
+        if found is not None:
+            return found[1]
+        raise CatalogError(
+            Problem(
+                f"no item '{item_id}' in catalog/{kind.family}",
+                remedy=nearest(item_id, self.ids(kind)) or f"see planner catalog list {kind.family}",
+            )
+        )
+
+    def layer_of(self, kind: type[Item], item_id: str) -> int:
+        """Which folder an item stands in: 0 is the shipped one, later ones win; -1 where there is none."""
+        found = self._found(kind, item_id)
+        return -1 if found is None else found[0]
+
+    def _found(self, kind: type[Item], item_id: str) -> tuple[int, Path] | None:
+        for layer in range(len(self.folders) - 1, -1, -1):
+            folder = self.folders[layer]
+            if kind.family == PROFILES and folder.suffix == ".yaml" and folder.stem == item_id:
+                return layer, folder
+            path = folder / kind.family / f"{item_id}.yaml"
+            if "/" not in item_id and is_file(path):
+                return layer, path
+        return None
 
     def get(self, kind: type[T], item_id: str) -> T:
         """One item; see `entry`."""
@@ -154,9 +190,10 @@ class Catalog:
         """Family, id and content hash of every item read so far, sorted."""
         return tuple(sorted((f, i, e.digest) for (f, i), e in self._entries.items()))
 
-    def digest(self) -> str:
-        """Hash over the items read so far: the catalog as far as a result depends on it."""
-        return hashlib.sha256(repr(self.used()).encode()).hexdigest()[:16]
+    def digest(self, kind: type[Item] | None = None) -> str:
+        """Hash over the items read so far: the catalog, or one family, as far as a result depends on it."""
+        used = [one for one in self.used() if kind is None or one[0] == kind.family]
+        return hashlib.sha256(repr(tuple(used)).encode()).hexdigest()[:16]
 
     def everything(self) -> Iterator[Entry[Any]]:
         """Every item of every family; parses the whole catalog."""
@@ -165,18 +202,9 @@ class Catalog:
                 yield self.entry(kind, item_id)
 
     def _read(self, kind: type[T], item_id: str) -> Entry[T]:
-        for folder in reversed(self.folders):
-            path = folder / kind.family / f"{item_id}.yaml"
-            if "/" not in item_id and is_file(path):
-                break
-        else:
-            raise CatalogError(
-                Problem(
-                    f"no item '{item_id}' in catalog/{kind.family}",
-                    remedy=nearest(item_id, self.ids(kind)) or f"see planner catalog list {kind.family}",
-                )
-            )
-        name = f"{folder.name}/{kind.family}/{item_id}.yaml"
+        path = self.path_of(kind, item_id)
+        alone = path in self.folders
+        name = str(path) if alone else f"{path.parent.parent.name}/{kind.family}/{item_id}.yaml"
         try:
             document = load_document(path, name=name)
         except InputError as error:
@@ -200,19 +228,30 @@ class Catalog:
 def open_catalog(overlays: Sequence[Path] = ()) -> Catalog:
     """The shipped catalog, the user's own folder, and overlays, the last winning.
 
+    An overlay is a folder laid out like the catalog, or one calibration profile.
+
     Raises:
         CatalogError: An overlay is not a folder.
     """
     from platformdirs import user_config_path
 
-    missing = [path for path in overlays if not os.path.isdir(path)]  # noqa: PTH112 - a name too long is no folder
+    missing = [path for path in overlays if not _is_overlay(path)]
     if missing:
         raise CatalogError(
-            Problem("no such catalog folder", Place(str(path)), remedy="give a folder laid out like catalog/")
+            Problem(
+                "no such catalog folder",
+                Place(str(path)),
+                remedy="give a folder laid out like catalog/, or the file of a profile",
+            )
             for path in missing
         )
     own = user_config_path("cluster-planner") / "catalog"
     return Catalog([shipped("catalog"), *([own] if own.is_dir() else []), *overlays])
+
+
+def _is_overlay(path: Path) -> bool:
+    """A folder, or the file of one profile; a name too long is neither."""
+    return os.path.isdir(path) or (path.suffix == ".yaml" and is_file(path))  # noqa: PTH112
 
 
 __all__ = ["RELEASE", "Catalog", "Entry", "SourceEntry", "open_catalog"]

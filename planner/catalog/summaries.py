@@ -172,6 +172,16 @@ def _rental(item: Any) -> list[str]:
     return [item.provider, item.accelerator, term, _n(item.usd_per_gpu_hour, " USD/GPU-hour")]
 
 
+def _profile(item: Any) -> list[str]:
+    groups = sorted({(one.nodes, one.ranks) for one in item.collectives})
+    ranks = "/".join(str(ranks) if nodes == 1 else f"{ranks} on {nodes}" for nodes, ranks in groups)
+    fitted = [
+        f"collectives of {ranks} ranks" if ranks else "",
+        *(word for word in ("gemm", "attention", "memory", "power", "overlap") if getattr(item, word)),
+    ]
+    return [item.accelerator, item.scaleup or "", item.as_of, " + ".join(part for part in fitted if part)]
+
+
 _DESCRIBE: Final[dict[str, Callable[[Any], list[str]]]] = {
     "accelerators": _accelerator,
     "scaleup": _scaleup,
@@ -193,5 +203,6 @@ _DESCRIBE: Final[dict[str, Callable[[Any], list[str]]]] = {
     "rentals": _rental,
     "depreciation": lambda item: [_n(item.life_years, " years")],
     "models": _model,
+    "profiles": _profile,
     "assumptions": lambda item: [f"{len(item.figures)} figures"],
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from planner.errors import INTERNAL, InputError, PlannerError, Problem, nearest
 
 if TYPE_CHECKING:
+    from planner.evaluate import Evaluation
     from planner.present.view.model import View
 
 FORMATS = ("html", "xlsx", "json")
@@ -197,7 +198,14 @@ def _run_one(task: Task) -> Done:
         return Done(task, 2, _said(task, error), shown, ())
     if evaluation.refusal is not None:
         return Done(task, 2, _said(task, evaluation.refusal), shown, files)
-    return Done(task, 0 if shown.meets else 1, (), shown, files)
+    return Done(task, 0 if shown.meets else 1, _unused(task, evaluation), shown, files)
+
+
+def _unused(task: Task, evaluation: Evaluation) -> tuple[str, ...]:
+    """Calibration profiles that were named and can't speak for the accelerator."""
+    built = evaluation.built
+    refused = () if built is None else built.performance.domain.shelf.refused
+    return tuple(f"{task.name}: not used: profile {one}" for one in refused)
 
 
 def _said(task: Task, error: PlannerError) -> tuple[str, ...]:

@@ -103,12 +103,20 @@ def _schema_text(what: str) -> str:
             "title": "Catalog items by family",
             "properties": {name: kind.model_json_schema() for name, kind in FAMILIES.items()},
         }
+    elif what == "measured":
+        from planner.study.fidelity.schema import json_schema as measured_schema
+
+        found = measured_schema()
+    elif what == "anchor":
+        from planner.scenario.anchors import AnchorFile
+
+        found = AnchorFile.model_json_schema()
     elif what == "report":
         from planner.present.json_output import json_schema
 
         found = json_schema()
     else:
-        known = ("scenario", "catalog", "report")
+        known = ("scenario", "catalog", "anchor", "measured", "report")
         raise InputError(
             Problem(f"no schema '{what}'", remedy=nearest(what, known) or f"one of {', '.join(known)}")
         )

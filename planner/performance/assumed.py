@@ -92,10 +92,15 @@ NAMES = {
     "model_band_known_stack": "Band of the step time, known stack",
     "model_band_unknown_stack": "Band of the step time, unknown stack",
     "model_band_moe": "Band of the step time, mixture of experts",
-    "scale_up": "Scale-up rate",
     "scale_up_start": "Scale-up start time",
     "scale_up_hop": "Scale-up time per hop",
-    "scale_up_half_rate": "Scale-up message at half rate",
+    "collective_band_measured": "Band of measured collectives",
+    "collective_band_scaled": "Band of scaled collectives",
+    "collective_band_doubling": "Band of scaled collectives, more for each doubling",
+    "collective_band_physics": "Band of collectives on unmeasured links",
+    "collective_band_network": "Band of collectives between nodes",
+    "hierarchical_pipeline_fill": "Filling time of a two-tier collective",
+    "scale_up_half_rate": "Scale-up time at half rate",
     "scale_up_share_of_link": "Scale-up share of the link rate",
     "scale_out_start": "Scale-out start time",
     "scale_out_hop": "Scale-out time per hop",
@@ -106,7 +111,6 @@ NAMES = {
     "in_network_gain": "Gain of in-network reduction",
     "nic_efficiency": "NIC efficiency",
     "rail_only_overhead": "Rail-only overhead",
-    "hierarchical_pipelined": "Pipelined share of hierarchical collectives",
     "kv_share": "KV-cache read rate over the memory share",
     "kv_fill_sequences": "Sequences that fill KV-cache reads",
     "tail_low_load": "Low load of the tail ratios",
@@ -165,8 +169,8 @@ def label_and_unit(key: str) -> tuple[str, str]:
 
     >>> label_and_unit("gemm_share_of_peak_blackwell_16bit_fraction")
     ('GEMM share of peak, Blackwell, 16-bit', 'fraction')
-    >>> label_and_unit("scale_up_bytes_per_s_nvlink5"), label_and_unit("serving_step_fixed_s_vllm")
-    (('Scale-up rate, NVLink 5', 'byte/s'), ('Fixed time of a step, vLLM, serving', 's'))
+    >>> label_and_unit("scale_out_hop_s_efa"), label_and_unit("serving_step_fixed_s_vllm")
+    (('Scale-out time per hop, EFA', 's'), ('Fixed time of a step, vLLM, serving', 's'))
     """
     found = UNIT.search(key)
     unit, name, rest = "1", key, ""

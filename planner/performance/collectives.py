@@ -247,60 +247,64 @@ def hierarchical_time_s(
     message_bytes: Floats,
     ranks: Floats,
     ranks_per_domain: Floats,
-    inside: Link,
+    inside_s: Floats,
     outside: Link,
-    pipelined_fraction: Floats,
-    inside_gain_ratio: Floats,
+    pipeline_fill_s: Floats,
+    reduction_gain_ratio: Floats,
 ) -> Floats:
     """Time of a collective that spans scale-up domains, each rank with its own rail outwards.
 
-    Inside a domain every rank collects its share, the shares cross on the rails side by side, and the
-    domain spreads them again. Chunks overlap the two parts, wholly at a pipelined share of 1.
+    Inside a domain every rank collects its share, the shares cross on the rails side by side, and the domain
+    spreads them again. Chunks of a message overlap the two parts: of the shorter one, x / (1 + x / fill) is left.
 
     Args:
         operation: The collective; an all-to-all has its own function.
         message_bytes: Size, in the convention of this module.
         ranks: Ranks that take part.
         ranks_per_domain: Of these, the ranks inside one domain.
-        inside, outside: Link of a rank inside its domain, and outwards.
-        pipelined_fraction: Share of the shorter part that hides behind the longer one.
-        inside_gain_ratio: In-network gain of an all-reduce inside the domain; 1 for a ring.
+        inside_s: Time of the operation on the same message among the ranks inside one domain.
+        outside: Link of a rank outwards.
+        pipeline_fill_s: What at most is left of the shorter part.
+        reduction_gain_ratio: Gain of switches that add up, on all-reduce and reduce-scatter; 1 without.
 
     Returns:
         Shape (n,), or whatever the arguments broadcast to. Zero where there is one rank.
 
     Source:
-        planner-training-notes, section 2 item 14; per-rail share busbw (k-1)/(n-1) of the measured rows' README.
+        planner-measured-collectives (2 and 4 nodes of H100, A100 and B200); per-rail share busbw (k-1)/(n-1) of the
+        measured rows' README.
 
     >>> free = np.array([0.0])
     >>> hierarchical_time_s(Collective.ALL_REDUCE, message_bytes=np.array([8e9]), ranks=np.array([16.0]),
-    ...     ranks_per_domain=np.array([8.0]), inside=Link(np.array([400e9]), free, free, free),
-    ...     outside=Link(np.array([50e9]), free, free, free), pipelined_fraction=np.array([0.0]),
-    ...     inside_gain_ratio=np.array([1.0]))
-    array([0.055])
+    ...     ranks_per_domain=np.array([8.0]), inside_s=np.array([0.035]), outside=Link(np.array([50e9]), free, free, free),
+    ...     pipeline_fill_s=np.array([5e-4]), reduction_gain_ratio=np.array([1.0])).round(6)
+    array([0.035488])
     """
-    near = np.minimum(ranks, ranks_per_domain)
+    near = np.maximum(np.minimum(ranks, ranks_per_domain), 1.0)
     domains = np.ceil(ranks / near)
-    gain = inside_gain_ratio if operation is Collective.ALL_REDUCE else np.ones(1)
-    wire_in = bus_factor(operation, ranks=near) * message_bytes / gain
-    steps_in = np.where(near > 1.0, 2.0, 0.0)
-    one_domain = ring_time_s(operation, message_bytes=message_bytes, ranks=near, link=inside)
-    if operation is Collective.ALL_REDUCE:
-        in_network = in_network_all_reduce_time_s(
-            message_bytes=message_bytes, ranks=near, link=inside, gain_ratio=gain
-        )
-        one_domain = np.where(gain > 1.0, in_network, one_domain)
-    across_steps = np.where(domains > 1.0, 2.0 * np.ceil(np.log2(domains)), 0.0)
+    sums = operation in (Collective.ALL_REDUCE, Collective.REDUCE_SCATTER)
+    gain = reduction_gain_ratio if sums else np.ones(1)
     share = message_bytes / near
-    time_in = transfer_time_s(wire_bytes=wire_in, message_bytes=message_bytes, steps=steps_in, link=inside)
-    time_out = transfer_time_s(
-        wire_bytes=bus_factor(operation, ranks=domains) * share,
+    outside_s = transfer_time_s(
+        wire_bytes=bus_factor(operation, ranks=domains) * share / gain,
         message_bytes=share,
-        steps=across_steps,
+        steps=across_steps(operation, domains=domains),
         link=outside,
     )
-    longer, shorter = np.maximum(time_in, time_out), np.minimum(time_in, time_out)
-    return np.where(domains > 1.0, longer + (1.0 - pipelined_fraction) * shorter, one_domain)
+    longer, shorter = np.maximum(inside_s, outside_s), np.minimum(inside_s, outside_s)
+    together = longer + shorter / (1.0 + shorter / pipeline_fill_s)
+    return np.where(domains > 1.0, together, inside_s)
+
+
+def across_steps(operation: Collective, *, domains: Floats) -> Floats:
+    """Steps over the network of a collective: up and down a tree of domains, or one send.
+
+    >>> across_steps(Collective.ALL_REDUCE, domains=np.array([1.0, 2.0, 16.0]))
+    array([0., 2., 8.])
+    """
+    if operation is Collective.SEND_RECEIVE:
+        return np.where(domains > 1.0, 1.0, 0.0)
+    return np.where(domains > 1.0, 2.0 * np.ceil(np.log2(np.maximum(domains, 1.0))), 0.0)
 
 
 def all_to_all_time_s(
@@ -308,7 +312,7 @@ def all_to_all_time_s(
     message_bytes: Floats,
     ranks: Floats,
     ranks_per_domain: Floats,
-    inside: Link,
+    inside_s: Floats,
     outside: Link,
     rail_only_overhead_fraction: Floats,
     outside_bytes_ratio: Floats,
@@ -322,7 +326,8 @@ def all_to_all_time_s(
         message_bytes: What each rank sends in all, its own part included.
         ranks: Ranks that take part.
         ranks_per_domain: Of these, the ranks inside one domain.
-        inside, outside: Link of a rank inside its domain, and outwards.
+        inside_s: Time of the part that stays in the domain, see `near_exchange_bytes`.
+        outside: Link of a rank outwards.
         rail_only_overhead_fraction: Extra on the outside part in a fabric of rails alone; 0 with a spine.
         outside_bytes_ratio: Bytes that leave the domain against a plain exchange; below 1 where copies for
             several ranks of one domain cross once.
@@ -335,23 +340,28 @@ def all_to_all_time_s(
 
     >>> free = np.array([0.0])
     >>> all_to_all_time_s(message_bytes=np.array([16e9]), ranks=np.array([16.0]), ranks_per_domain=np.array([8.0]),
-    ...     inside=Link(np.array([400e9]), free, free, free), outside=Link(np.array([50e9]), free, free, free),
+    ...     inside_s=np.array([0.02]), outside=Link(np.array([50e9]), free, free, free),
     ...     rail_only_overhead_fraction=np.array([0.1]), outside_bytes_ratio=np.array([1.0])).round(9)
     array([0.176])
     """
     near = np.minimum(ranks, ranks_per_domain)
-    near_bytes = message_bytes * (near - 1.0) / ranks
     far_bytes = message_bytes * (ranks - near) / ranks * outside_bytes_ratio
-    near_time = transfer_time_s(
-        wire_bytes=near_bytes, message_bytes=message_bytes, steps=near - 1.0, link=inside
-    )
     far_time = transfer_time_s(
         wire_bytes=far_bytes,
         message_bytes=message_bytes,
         steps=np.where(ranks > near, 1.0, 0.0),
         link=outside,
     )
-    return np.maximum(near_time, far_time * (1.0 + rail_only_overhead_fraction))
+    return np.maximum(inside_s, far_time * (1.0 + rail_only_overhead_fraction))
+
+
+def near_exchange_bytes(*, message_bytes: Floats, ranks: Floats, ranks_per_domain: Floats) -> Floats:
+    """Message of the all-to-all among the ranks of one domain that is a part of a larger one.
+
+    >>> near_exchange_bytes(message_bytes=np.array([16e9]), ranks=np.array([16.0]), ranks_per_domain=np.array([8.0]))
+    array([8.e+09])
+    """
+    return np.asarray(message_bytes * np.minimum(ranks, ranks_per_domain) / np.maximum(ranks, 1.0))
 
 
 def once_per_domain_ratio(*, ranks: Floats, ranks_per_domain: Floats, copies: Floats) -> Floats:

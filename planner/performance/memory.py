@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 import numpy as np
 
 from planner.arrays import Floats
-from planner.performance.layers import ACTIVATION_BYTES, expert_split
+from planner.performance.corrections import ACTIVATION_BYTES
 from planner.performance.models import ModelShape, ffn_matrices, sparse_layers
 from planner.performance.parallelism import (
     Plan,
     dense_group_ranks,
     expert_group_ranks,
     expert_parameters_per_rank,
+    expert_split,
     last_stage_layers,
     microbatch_tokens,
     microbatches,
     shared_parameters_per_rank,
     slot_layers,
+    stream_split,
     vocabulary_parameters_per_rank,
 )
 from planner.performance.training import StateBytes
@@ -36,11 +38,14 @@ class MemoryConstants:
         activation_factor: Kept activations against the plain count; fused kernels keep less.
         logit_bytes_per_entry: Of each logit of a microbatch.
         reserved_bytes: Context, communication buffers, fragmentation.
+        score_bytes_per_entry: Of each attention score of a layer; 0 with fused kernels, 5 where scores, weights
+            and their mask are kept.
     """
 
     activation_factor: Floats
     logit_bytes_per_entry: Floats
     reserved_bytes: Floats
+    score_bytes_per_entry: Floats = field(default_factory=lambda: np.zeros(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +77,10 @@ def total_bytes(memory: TrainingMemory) -> Floats:
 
 
 def layer_activation_bytes(shape: ModelShape, plan: Plan) -> Floats:
-    """Bytes that the mean layer keeps of one microbatch without recompute, sequence parallelism on.
+    """Bytes that the mean layer keeps of one microbatch without recompute, attention scores left out.
 
-    For the classic shape (full heads, inner width 4 hidden, no gate) this is tokens x hidden x 34 / tp.
+    For the classic shape (full heads, inner width 4 hidden, no gate) this is tokens x hidden x 34 / tp, and
+    tokens x hidden x (10 + 24 / tp) without sequence parallelism.
 
     Args:
         shape, plan: Model and layout.
@@ -83,7 +89,7 @@ def layer_activation_bytes(shape: ModelShape, plan: Plan) -> Floats:
         Shape (n,).
 
     Source:
-        planner-training-notes, section 6, spelled out by tensor for other shapes.
+        planner-training-notes, section 6, spelled out by tensor for other shapes; arxiv-2205.05198, table 2.
     """
     sparse = sparse_layers(shape) / shape.layers
     glu = ffn_matrices(shape)
@@ -93,8 +99,17 @@ def layer_activation_bytes(shape: ModelShape, plan: Plan) -> Floats:
     routed = (
         sparse * shape.experts_per_token * (glu * shape.expert_ffn / plan.expert_tensor_ranks + shape.hidden)
     )
-    in_tensor_group = (STREAM_BYTES * shape.hidden + ACTIVATION_BYTES * (heads + inner)) / plan.tensor_ranks
-    return microbatch_tokens(plan) * (in_tensor_group + ACTIVATION_BYTES * routed / expert_split(plan))
+    in_tensor_group = ACTIVATION_BYTES * (heads + inner) / plan.tensor_ranks
+    stream = STREAM_BYTES * shape.hidden / stream_split(plan)
+    return microbatch_tokens(plan) * (
+        stream + in_tensor_group + ACTIVATION_BYTES * routed / expert_split(plan)
+    )
+
+
+def score_bytes(shape: ModelShape, plan: Plan, constants: MemoryConstants) -> Floats:
+    """Bytes of the attention scores that a layer keeps where its attention isn't fused and not computed again."""
+    entries = microbatch_tokens(plan) * plan.sequence_tokens * shape.heads / plan.tensor_ranks
+    return entries * constants.score_bytes_per_entry * (1.0 - plan.recomputed_attention_fraction)
 
 
 def in_flight_microbatches(plan: Plan) -> Floats:
@@ -132,7 +147,8 @@ def training_memory(
         return np.where(plan.zero_stage >= stage, sharded, whole) * parameter_bytes
 
     kept = layer_activation_bytes(shape, plan) * constants.activation_factor
-    boundary = microbatch_tokens(plan) * shape.hidden * ACTIVATION_BYTES / plan.tensor_ranks
+    kept = kept + score_bytes(shape, plan, constants)
+    boundary = microbatch_tokens(plan) * shape.hidden * ACTIVATION_BYTES / stream_split(plan)
     again = plan.recomputed_layers_fraction
     layer = (1.0 - again) * kept + again * boundary
     # A layer under recompute comes back whole while its backward runs.
@@ -142,12 +158,28 @@ def training_memory(
     last = last_stage_layers(shape, plan) * layer + transient + logits
     # One layer at a time is gathered whole where weights are sharded.
     gathered = np.where(plan.zero_stage >= 3.0, 2.0 * whole / slot_layers(shape, plan) * state.weight, 0.0)
-    broad = np.zeros(np.broadcast_shapes(first.shape, whole.shape, constants.reserved_bytes.shape))
     return TrainingMemory(
-        weights_bytes=held(3.0, state.weight) + broad,
-        gradients_bytes=held(2.0, state.gradient) + broad,
-        optimiser_bytes=held(1.0, state.optimiser) + broad,
-        activations_bytes=first + broad,
-        logits_bytes=np.maximum(last - first, 0.0) + broad,
-        buffers_bytes=constants.reserved_bytes + gathered + broad,
+        *np.broadcast_arrays(
+            held(3.0, state.weight),
+            held(2.0, state.gradient),
+            held(1.0, state.optimiser),
+            first,
+            np.maximum(last - first, 0.0),
+            constants.reserved_bytes + gathered,
+        )
     )
+
+
+def largest_part(memory: TrainingMemory) -> Floats:
+    """Place of the part that holds most, in the order of the fields, shape (n,); the first of equals.
+
+    >>> sizes = [np.array([1.0, 2.0]), np.array([3.0, 1.0]), *[np.array([0.0])] * 4]
+    >>> largest_part(TrainingMemory(*sizes))
+    array([1., 0.])
+    """
+    parts = [getattr(memory, part.name) for part in fields(memory)]
+    most, place = parts[0], np.zeros(1)
+    for number, part in enumerate(parts[1:], start=1):
+        place = np.where(part > most, float(number), place)
+        most = np.maximum(most, part)
+    return np.asarray(place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,6 +34,9 @@ class Plan:
         zero_stage: 0 replicates, 1 shards the optimiser, 2 also gradients, 3 also weights (FSDP).
         recomputed_layers_fraction: Share of layers computed again whole.
         recomputed_attention_fraction: Share of attention cores computed again, on layers not counted above.
+        recomputed_linear_fraction: Share of matrix products computed again on such layers, and with any of them
+            all of what only moves bytes.
+        sequence_parallel: 1 where tensor ranks also share out norms and residuals, 0 where each does all of them.
     """
 
     tensor_ranks: Floats
@@ -49,6 +52,13 @@ class Plan:
     zero_stage: Floats
     recomputed_layers_fraction: Floats
     recomputed_attention_fraction: Floats
+    recomputed_linear_fraction: Floats = field(default_factory=lambda: np.zeros(1))
+    sequence_parallel: Floats = field(default_factory=lambda: np.ones(1))
+
+
+def stream_split(plan: Plan) -> Floats:
+    """Ranks over which norms and residuals are shared out, shape (n,)."""
+    return 1.0 + (plan.tensor_ranks - 1.0) * plan.sequence_parallel
 
 
 def recomputed_fractions(choice: Recompute) -> tuple[Floats, Floats]:
@@ -132,3 +142,8 @@ def expert_group_ranks(plan: Plan) -> Floats:
     """Ranks that hold the same experts, shape (n,), 1 or more."""
     ranks = plan.data_ranks * plan.context_ranks * plan.tensor_ranks
     return np.maximum(ranks / (plan.expert_ranks * plan.expert_tensor_ranks), 1.0)
+
+
+def expert_split(plan: Plan) -> Floats:
+    """Ranks of a tensor group that route different tokens, shape (n,)."""
+    return np.maximum(plan.tensor_ranks / plan.expert_tensor_ranks, 1.0)

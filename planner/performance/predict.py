@@ -11,6 +11,8 @@ from planner.design.cluster import Cluster
 from planner.ledger import Ledger, Line
 from planner.ledger.nodes import Const, Expr, added
 from planner.performance.assumed import Assumed
+from planner.performance.domain import ScaleUpDomain
+from planner.performance.hardware import cluster_domain
 from planner.performance.models import parameters
 from planner.performance.reliability import (
     availability_with_spares,
@@ -36,6 +38,8 @@ class Performance:
 
     trained: tuple[Trained, ...]
     served: tuple[Served, ...]
+    domain: ScaleUpDomain
+    """Curves of collectives in a server or rack, with what they rest on."""
 
 
 def predict(ledger: Ledger, cluster: Cluster) -> Performance:
@@ -65,7 +69,8 @@ def predict(ledger: Ledger, cluster: Cluster) -> Performance:
     for other in served:
         _serving_goodput(ledger, cluster, other)
     _outcomes(ledger, trained, served)
-    return Performance(tuple(trained), tuple(served))
+    domain = cluster_domain(Assumed(ledger, cluster.parts.catalog), cluster)
+    return Performance(tuple(trained), tuple(served), domain)
 
 
 def _mirror(ledger: Ledger, key: str, own: str, before: int) -> None:
@@ -205,7 +210,17 @@ def _training_days(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
     index = parts.loaded.scenario.workloads.index(workload)
     model = parts.models[workload.model]
     label = "Training tokens"
-    if workload.tokens_trillion is not None:
+    if workload.tokens_trillion == "optimal":
+        each = assume(
+            ledger, parts.catalog, "operations", "compute_optimal_tokens_per_parameter_ratio",
+            "Tokens a parameter at which a training budget is best spent", "tokens",
+        )  # fmt: skip
+        count = ledger.compute(
+            f"{key}.parameters", "Parameters of the model", "1", parameters(found.shape), function=parameters,
+            inputs=[], note="counted from the model's dimensions",
+        )  # fmt: skip
+        tokens = ledger.derive(f"{key}.tokens", label, "Mtokens", count * each / MEGA)
+    elif workload.tokens_trillion is not None:
         tokens = ledger.given(
             f"{key}.tokens", label, "Mtokens", workload.tokens_trillion * MEGA,
             parts.loaded.source("workloads", index, "tokens_trillion"),

@@ -139,7 +139,8 @@ def serving_constants(assumed: Assumed, machine: Hardware, precision: Precision)
         "memory_share_fraction": assumed.first_of(
             f"serving_memory_share_{generation}_fraction", "serving_memory_share_other_fraction"
         ),
-        "gemm_share_of_peak_fraction": assumed(f"serving_gemm_share_of_peak_{known}_{form}_fraction"),
+        "gemm_share_of_peak_fraction": machine.gemm_ratio
+        * assumed(f"serving_gemm_share_of_peak_{known}_{form}_fraction"),
         "head_gemm_share_of_peak_fraction": assumed(f"serving_gemm_share_of_peak_{known}_16bit_fraction"),
         "gemm_fixed_s": assumed(f"serving_gemm_fixed_s_{known}_{form}"),
         "prefill_attention_share_of_peak_fraction": assumed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -12,9 +13,10 @@ from planner.design.cluster import Cluster
 from planner.errors import DesignError, Problem
 from planner.ledger import Ledger, Line
 from planner.ledger.nodes import added
-from planner.performance.assumed import Assumed, prior, rows
-from planner.performance.hardware import FORMAT, Hardware, gemm_share, hardware
-from planner.performance.layers import TrainingConstants
+from planner.performance.anchored import enter_without, error_ratio, software_of
+from planner.performance.anchors import Kind, kind_of
+from planner.performance.assumed import Assumed, family, rows
+from planner.performance.hardware import hardware
 from planner.performance.memory import (
     MemoryConstants,
     TrainingMemory,
@@ -23,15 +25,21 @@ from planner.performance.memory import (
 )  # fmt: skip
 from planner.performance.models import ModelShape, training_flop_per_token
 from planner.performance.parallelism import Plan, gpus_in_use, recomputed_fractions
-from planner.performance.plans import PlanChoice, best_plan, candidate_plans
+from planner.performance.search import Case, Goal, PlanChoice, search_plans
+from planner.performance.search_remedies import more_memory_in_words, remedies_in_words
+from planner.performance.search_space import LEAN, Axes, Job, quick_axes, search_space
+from planner.performance.search_words import axes_in_words, plan_in_words
+from planner.performance.settings import training_constants
 from planner.performance.shapes import shape_of
 from planner.performance.training import StateBytes, TrainingStep, training_step
 from planner.scenario.givens import wish_line
 from planner.scenario.schema import PlanChoice as PlanWish
 from planner.scenario.schema import Workload
-from planner.units import TERA
+from planner.units import KILO, TERA
 
 BATCH_TOKENS = 16.8e6
+SHOWN_PLANS = 5
+"""Plans of a quick search that the report shows."""
 ZERO_STAGE = {Sharding.ZERO1: 1.0, Sharding.FSDP: 3.0}
 PARTS = {
     "computing_s": "Computing",
@@ -62,25 +70,19 @@ class Trained:
     Attributes:
         key: Beginning of its ledger keys.
         choice: What the search found, for the reports.
+        case, job: What plans of it are evaluated with, and what they have to divide.
     """
 
     workload: Workload
     key: str
+    case: Case
+    job: Job
     shape: ModelShape
     plan: Plan
     step: TrainingStep
     memory: TrainingMemory
     choice: PlanChoice
     searched: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    shape: ModelShape
-    hardware: Hardware
-    constants: TrainingConstants
-    state: StateBytes
-    memory: MemoryConstants
 
 
 def train(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key: str) -> Trained:
@@ -90,39 +92,30 @@ def train(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
         DesignError: No plan fits the memory, or the wished plan doesn't divide the GPUs.
     """
     assumed = Assumed(ledger, cluster.parts.catalog)
-    case = _case(assumed, cluster, workload)
-    batch = _batch(ledger, cluster, workload, index, key)
+    case = training_case(assumed, cluster, workload)
+    batch = batch_line(ledger, cluster, workload, index, key)
     sequences, tokens = int(ledger.value(batch)[0]), workload.sequence_tokens
     gpus = assumed.use(ledger["cluster.gpus"])
-    choice = _choose(cluster, workload, index, case, sequences)
+    job = search_job(cluster, workload, case, sequences)
+    first = rows(case, 1)
+    choice = _choose(cluster, workload, index, first, job)
     if not choice.feasible or choice.plan is None:
-        raise DesignError(_does_not_fit(workload, index, cluster, choice))
+        raise DesignError(_does_not_fit(workload, index, cluster, first, job, choice))
     step = training_step(
-        shape=case.shape, plan=choice.plan, chip=case.hardware.chip, links=case.hardware.links,
-        constants=case.constants, state=case.state,
+        shape=case.shape, plan=choice.plan, chip=case.chip, links=case.links, constants=case.constants,
+        state=case.state,
     )  # fmt: skip
-    ratio = _error_ratio(assumed, key, sparse=bool(case.shape.experts[0] > 0))
-    step = slower(step, assumed.use(ratio))
+    kind = _kind(cluster, workload, case.shape)
+    before, step = step, slower(step, error_ratio(assumed, cluster, key, kind))
     memory = training_memory(shape=case.shape, plan=choice.plan, state=case.state, constants=case.memory)
-    found = Trained(workload, key, case.shape, choice.plan, step, memory, choice, workload.plan == "auto")
+    searched = workload.plan == "auto"
+    found = Trained(workload, key, first, job, case.shape, choice.plan, step, memory, choice, searched)
     inputs = [*assumed.lines, batch]
     _enter_plan(ledger, found, inputs)
     _enter_step(ledger, found, inputs, gpus, float(sequences * tokens))
-    _enter_memory(ledger, found, inputs, case.hardware.chip.memory_bytes)
+    enter_without(assumed, cluster, key, kind, before, training_step)
+    _enter_memory(ledger, found, inputs, case.chip.memory_bytes)
     return found
-
-
-def _error_ratio(assumed: Assumed, key: str, *, sparse: bool) -> Line:
-    """True over predicted step time: 1, with the band that like measured runs showed.
-
-    Overriding it calibrates the prediction to a run of one's own.
-    """
-    name = "model_band_moe_fraction" if sparse else "model_band_unknown_stack_fraction"
-    figure, source = assumed.catalog.figure("performance", name)
-    return assumed.ledger.given(
-        f"{key}.model_error_ratio", "Measured over predicted step time", "1", 1.0, prior(source),
-        low=1.0 - figure.value, high=1.0 + figure.value,
-    )  # fmt: skip
 
 
 def slower(step: TrainingStep, ratio: Floats) -> TrainingStep:
@@ -143,12 +136,18 @@ def slower(step: TrainingStep, ratio: Floats) -> TrainingStep:
     )
 
 
-def _case(assumed: Assumed, cluster: Cluster, workload: Workload) -> _Case:
+def training_case(assumed: Assumed, cluster: Cluster, workload: Workload) -> Case:
+    """Model, machine and corrections of a workload, from the catalog's figures."""
     machine = hardware(assumed, cluster, workload.precision)
-    return _Case(
-        shape_of(cluster.parts.models[workload.model].item),
-        machine,
-        training_constants(assumed, cluster, machine, workload),
+    shape = shape_of(cluster.parts.models[workload.model].item)
+    software = software_of(cluster, _kind(cluster, workload, shape))
+    return Case(
+        shape,
+        machine.chip,
+        machine.links,
+        training_constants(
+            assumed, cluster.parts.groups[0].accelerator, machine, workload.precision, software
+        ),
         StateBytes(
             assumed("weight_bytes_per_parameter"),
             assumed("gradient_bytes_per_parameter"),
@@ -162,41 +161,27 @@ def _case(assumed: Assumed, cluster: Cluster, workload: Workload) -> _Case:
     )
 
 
-def training_constants(
-    assumed: Assumed, cluster: Cluster, machine: Hardware, workload: Workload
-) -> TrainingConstants:
-    """Corrections for a present-day Megatron-class stack on this generation and precision."""
-    generation, form = machine.generation, FORMAT[workload.precision]
-    width = "16bit" if form == "16bit" else "narrow"
-    element_bytes = {"16bit": 2.0, "fp8": 1.0, "nvfp4": 0.5625}[form]
-    special = {
-        "gemm_share_of_peak_fraction": gemm_share(assumed, cluster, generation, workload.precision),
-        "gemm_shape_constant": assumed(f"gemm_shape_constant_{width}"),
-        "head_gemm_share_of_peak_fraction": assumed(f"gemm_share_of_peak_{generation}_16bit_fraction"),
-        "head_gemm_shape_constant": assumed("gemm_shape_constant_16bit"),
-        "gemm_element_bytes": np.array([element_bytes]),
-        "attention_share_of_peak_fraction": assumed(f"attention_share_of_peak_{generation}_fraction"),
-        "memory_traffic_factor": assumed("training_memory_traffic_factor_megatron_core"),
-        "cast_bytes_per_element": assumed(f"training_cast_bytes_per_element_{width}"),
-        "tensor_overlap_fraction": assumed("tensor_overlap_fraction_megatron_core"),
-        "data_overlap_fraction": assumed("data_overlap_fraction_megatron_core"),
-        "expert_exposed_fraction": assumed("expert_exposed_fraction_before_2026_06"),
-        "expert_once_per_domain_fraction": assumed("expert_once_per_domain_fraction_before_2026"),
-        "grouped_gemm_share_ratio": assumed.first_of(
-            f"grouped_gemm_share_ratio_{generation}", "grouped_gemm_share_ratio"
-        ),
-        "permute_passes": assumed("permute_passes_before_2026_06"),
-        "sparse_layer_host_s": assumed("sparse_layer_host_s_2025"),
-    }
-    plain = {
-        field.name: assumed(f"training_{field.name}")
-        for field in fields(TrainingConstants)
-        if field.name not in special
-    }
-    return TrainingConstants(**special, **plain)
+def _kind(cluster: Cluster, workload: Workload, shape: ModelShape) -> Kind:
+    """What anchors have to be alike in to speak for a workload."""
+    generation = family(cluster.parts.groups[0].accelerator.item.generation)
+    return kind_of(generation, workload.precision, shape)
 
 
-def _batch(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key: str) -> Line:
+def search_job(cluster: Cluster, workload: Workload, case: Case, sequences: int) -> Job:
+    """What plans of a workload have to divide."""
+    scaleup = cluster.parts.groups[0].scaleup
+    return Job(
+        shape=case.shape,
+        gpus=cluster.parts.gpus,
+        domain_ranks=int(case.links.domain_ranks[0]),
+        mesh=scaleup is not None and not scaleup.item.switched,
+        batch_sequences=sequences,
+        sequence_tokens=workload.sequence_tokens,
+    )
+
+
+def batch_line(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key: str) -> Line:
+    """Sequences in a step, as wished or about 16 million tokens."""
     wish = workload.batch_sequences
     if wish is None:
         wish = max(1, 2 ** round(np.log2(BATCH_TOKENS / workload.sequence_tokens)))
@@ -206,28 +191,23 @@ def _batch(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key
     )  # fmt: skip
 
 
-def _choose(cluster: Cluster, workload: Workload, index: int, case: _Case, sequences: int) -> PlanChoice:
-    gpus, scaleup = cluster.parts.gpus, cluster.parts.groups[0].scaleup
-    domain = int(case.hardware.links.domain_ranks[0])
+def _choose(cluster: Cluster, workload: Workload, index: int, case: Case, job: Job) -> PlanChoice:
+    """The plan of the scenario, or the fastest of a quick search, of the leanest plans where no other fits."""
     if isinstance(workload.plan, PlanWish):
-        candidates = _wished_plan(cluster, workload.plan, workload, index, sequences)
-    else:
-        mesh = scaleup is not None and not scaleup.item.switched
-        candidates = candidate_plans(
-            shape=case.shape, gpus=gpus, domain_ranks=domain, global_batch_sequences=sequences,
-            sequence_tokens=workload.sequence_tokens,
-            tensor_degrees=(1, domain) if mesh else (1, 2, 4, 8, 16),
-            context_degrees=(1,) if workload.sequence_tokens <= 32768 else (1, 2, 4, 8, 16),
-        )  # fmt: skip
-    return best_plan(
-        candidates=candidates,
-        shape=case.shape,
-        chip=rows(case.hardware.chip, 1),
-        links=rows(case.hardware.links, 1),
-        constants=rows(case.constants, 1),
-        state=rows(case.state, 1),
-        memory_constants=rows(case.memory, 1),
-    )
+        wished = _wished_plan(cluster, workload.plan, workload, index, job.batch_sequences)
+        return search_plans(case, [wished], total=1, top=1, goals=[Goal.TIME])
+    found = _quick(case, job, quick_axes(job.sequence_tokens))
+    return found if found.feasible else _quick(case, job, LEAN)
+
+
+def _quick(case: Case, job: Job, axes: Axes) -> PlanChoice:
+    """A search of a few thousand plans in one batch."""
+    space = search_space(job, axes)
+    plans = space.flat()
+    return search_plans(
+        case, [plans] if plans.tensor_ranks.size else [], total=plans.tensor_ranks.size, top=SHOWN_PLANS,
+        goals=[Goal.TIME], refused=space.refused, axes=space.values(),
+    )  # fmt: skip
 
 
 def _wished_plan(cluster: Cluster, wish: PlanWish, workload: Workload, index: int, sequences: int) -> Plan:
@@ -277,18 +257,20 @@ def _wished_plan(cluster: Cluster, wish: PlanWish, workload: Workload, index: in
     )
 
 
-def _does_not_fit(workload: Workload, index: int, cluster: Cluster, choice: PlanChoice) -> Problem:
-    per_gpu = choice.available_bytes
-    remedies = ["accelerators with more memory", "a smaller model"]
-    if choice.needed_bytes > per_gpu > 0:
-        factor = choice.needed_bytes / per_gpu
-        more = int(np.ceil(cluster.parts.gpus * factor / 8) * 8)
-        remedies.insert(0, f"about {more:,} GPUs or more, over which states are shared out")
+def _does_not_fit(
+    workload: Workload, index: int, cluster: Cluster, case: Case, job: Job, choice: PlanChoice
+) -> Problem:
+    """What overflows, and what would put it right: other plans first, then other machines."""
+    remedies = []
+    if choice.leanest is not None:
+        if isinstance(workload.plan, PlanWish):
+            remedies = remedies_in_words(case, job, choice.leanest)
+        remedies += more_memory_in_words(case, job, choice)
     return Problem(
         f"'{workload.model}' can't be trained on {cluster.parts.gpus:,} GPUs: {choice.why_not}",
         cluster.parts.loaded.document.place(("workloads", index, "model")),
         f"workloads.{workload.id}",
-        "; ".join(remedies),
+        "; ".join([*remedies, "a smaller model"][:3]),
     )
 
 
@@ -297,12 +279,11 @@ def _enter_plan(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
     note = "as the scenario says"
     if found.searched:
         note = f"the fastest of {choice.tried:,} plans, of which {choice.fitting:,} fit the memory"
-        if choice.runner_up is not None and choice.runner_up_step_s is not None:
-            other = choice.runner_up
-            note += (
-                f"; runner-up tensor {other.tensor_ranks[0]:.0f}, pipeline {other.pipeline_ranks[0]:.0f}, "
-                f"data {other.data_ranks[0]:.0f}, step {choice.runner_up_step_s[0]:.3g} s"
-            )
+        ranked = choice.rankings[Goal.TIME]
+        if len(ranked) > 1:
+            other = ranked[1]
+            note += f"; runner-up {plan_in_words(other.plan)}, step {other.step.step_s[0]:.3g} s ({other.why})"
+        note += f"; tried were {axes_in_words(choice.axes)}; planner search tries every legal plan"
     for name, label, value in (
         ("tensor", "Tensor-parallel ranks", plan.tensor_ranks),
         ("pipeline", "Pipeline stages", plan.pipeline_ranks),
@@ -315,7 +296,7 @@ def _enter_plan(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
         ("recompute", "Share of layers computed again", plan.recomputed_layers_fraction),
     ):
         ledger.compute(
-            f"{found.key}.plan.{name}", label, "1", value, function=best_plan, inputs=inputs, note=note
+            f"{found.key}.plan.{name}", label, "1", value, function=search_plans, inputs=inputs, note=note
         )
 
 
@@ -353,6 +334,24 @@ def _enter_step(ledger: Ledger, found: Trained, inputs: list[Line], gpus: Floats
         _achieved_tflop_per_s(found, gpus),
         function=training_step, inputs=inputs, note="model FLOP, causal attention by half, over the step",
     )  # fmt: skip
+
+
+def run_energy(ledger: Ledger, trained: Sequence[Trained]) -> None:
+    """Enter the energy of each training run at the meter, once power is known.
+
+    The site draws its load's power while the job computes or communicates, and its idle power in the bubble of the
+    pipeline, as a search by energy has it too.
+    """
+    load, idle = ledger["power.facility_w"], ledger["power.facility_idle_w"]
+    for one in trained:
+        hours = ledger[f"{one.key}.gpu_hours"] / ledger["cluster.gpus"]
+        line = ledger.derive(
+            f"{one.key}.run_energy_kwh", "Energy of the training run at the meter", "kWh",
+            hours * (load - ledger[f"{one.key}.bubble_fraction"] * (load - idle)) / KILO,
+        )  # fmt: skip
+        own = f"workload.{one.workload.id}.run_energy_kwh"
+        if own not in ledger:
+            ledger.derive(own, line.label, line.unit, line)
 
 
 def _achieved_tflop_per_s(found: Trained, gpus: Floats) -> Floats:

@@ -7,16 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from planner.arrays import Floats
-from planner.performance.collectives import Collective, Link, bus_factor, ring_time_s, transfer_time_s
-from planner.performance.layers import (
-    ACTIVATION_BYTES,
-    GEMMS_PER_STEP,
-    LayerTimes,
-    Links,
-    TrainingConstants,
-    layer_times,
-    tier,
-)
+from planner.performance.collectives import Collective
+from planner.performance.corrections import ACTIVATION_BYTES, TrainingConstants
+from planner.performance.layers import GEMMS_PER_STEP, LayerTimes, layer_times
+from planner.performance.links import Links, group_time_s
 from planner.performance.models import (
     ModelShape,
     attention_flop_per_token,
@@ -65,7 +59,7 @@ class StepParts:
             the collectives of each kind of parallelism.
         bubble_s: Filling and draining the pipeline, and waiting for its fullest stage.
         optimiser_s: Updating the weights.
-        other_s: Host that can't keep up, fixed time of a step, stragglers.
+        other_s: Host that can't keep up, engine between microbatches, fixed time of a step, stragglers.
     """
 
     computing_s: Floats
@@ -129,36 +123,26 @@ def _head_s(shape: ModelShape, plan: Plan, chip: ChipRates, constants: TrainingC
 
 def _pipeline_exposed_s(shape: ModelShape, plan: Plan, links: Links, constants: TrainingConstants) -> Floats:
     """Exposed sends between stages for one microbatch, both directions."""
-    once = ring_time_s(
+    once = group_time_s(
+        links,
         Collective.SEND_RECEIVE,
         message_bytes=microbatch_tokens(plan) * shape.hidden * ACTIVATION_BYTES / plan.tensor_ranks,
         ranks=plan.pipeline_ranks,
-        link=tier(links, within=gpus_in_use(plan)),
+        # one hop out of the domain is enough for all of a schedule to wait for it
+        ranks_per_domain=np.where(gpus_in_use(plan) <= links.domain_ranks, plan.pipeline_ranks, 1.0),
     )
     interleaved = np.where(plan.virtual_stages > 1.0, constants.pipeline_interleaved_exposed_ratio, 1.0)
     return 2.0 * plan.virtual_stages * once * constants.pipeline_exposed_fraction * interleaved
 
 
-def group_link(links: Links, *, ranks: Floats, ranks_per_domain: Floats) -> Link:
-    """Bus of a ring over several domains: the rails of its ranks in a domain add up, up to the inside rate."""
-    near = np.maximum(ranks_per_domain, 1.0)
-    rails = near * links.outside.bytes_per_s
-    spans = ranks > near
-    return Link(
-        np.where(spans, np.minimum(links.inside.bytes_per_s, rails), links.inside.bytes_per_s),
-        np.where(spans, links.outside.start_s, links.inside.start_s),
-        np.where(spans, links.outside.hop_s, links.inside.hop_s),
-        np.where(spans, links.outside.half_rate_bytes * near, links.inside.half_rate_bytes),
-    )
-
-
 def _shard_time_s(links: Links, buffer_bytes: Floats, ranks: Floats, ranks_per_domain: Floats) -> Floats:
     """Time of one reduce-scatter or all-gather of the buffer over a data group."""
-    return transfer_time_s(
-        wire_bytes=bus_factor(Collective.REDUCE_SCATTER, ranks=ranks) * buffer_bytes,
+    return group_time_s(
+        links,
+        Collective.REDUCE_SCATTER,
         message_bytes=buffer_bytes,
-        steps=2.0 * np.ceil(np.log2(ranks)),
-        link=group_link(links, ranks=ranks, ranks_per_domain=ranks_per_domain),
+        ranks=ranks,
+        ranks_per_domain=np.maximum(ranks_per_domain, 1.0),
     )
 
 
@@ -168,8 +152,10 @@ def _data_times_s(shape: ModelShape, plan: Plan, links: Links, state: StateBytes
     group, near = dense_group_ranks(plan), links.domain_ranks / plan.tensor_ranks
     # Without sharding an all-reduce follows, whose second half gathers gradients instead of weights.
     gathered = np.where(plan.zero_stage > 0.0, state.weight, state.gradient)
-    reduce = _shard_time_s(links, shared * state.gradient, group, near)
-    gather = _shard_time_s(links, shared * gathered, group, near)
+    # Sharded weights travel layer by layer.
+    calls = np.where(plan.zero_stage >= 3.0, shape.layers, 1.0)
+    reduce = calls * _shard_time_s(links, shared * state.gradient / calls, group, near)
+    gather = calls * _shard_time_s(links, shared * gathered / calls, group, near)
     if np.any(shape.experts > 0.0):
         experts, group = expert_parameters_per_rank(shape, plan), expert_group_ranks(plan)
         near = links.domain_ranks / (plan.expert_ranks * plan.expert_tensor_ranks)
@@ -190,35 +176,47 @@ def _data_exposed_s(
 ) -> Floats:
     """Exposed data-parallel time of a step.
 
-    Replicated or optimiser-sharded: what the last backward and the first forward can't hide. Weights sharded and
-    no pipeline: two gathers and a reduction each microbatch, hidden behind a share of all compute.
+    Replicated or optimiser-sharded: what the last backward and the first forward can't hide. Gradients sharded: the
+    reduction after every microbatch. Weights sharded and no pipeline: two gathers and a reduction each microbatch,
+    hidden behind a share of all compute.
     """
     reduce, gather = _data_times_s(shape, plan, links, state)
     slots = slot_layers(shape, plan)
 
+    # Interleaved chunks finish one after another while the pipeline drains, and so do the first ones that start.
+    behind = np.minimum(microbatches(plan), plan.pipeline_ranks) - 1.0
+    passes = 1.0 + behind * (1.0 - 1.0 / plan.virtual_stages)
+
     def exposed(time: Floats, window: Floats) -> Floats:
-        open_s = np.maximum(time * (1.0 - constants.data_overlap_fraction), time - window)
+        open_s = np.maximum(time * (1.0 - constants.data_overlap_fraction), time - passes * window)
         return np.asarray(open_s + constants.data_overlap_slowdown_fraction * (time - open_s))
 
-    once = exposed(reduce, slots * layer.backward_s) + exposed(gather, slots * layer.forward_s)
-    traffic = microbatches(plan) * (reduce + 2.0 * gather)
+    reducing = exposed(reduce, slots * layer.backward_s)
+    if np.any(plan.zero_stage == 2.0):
+        # Gradients that no rank holds whole are reduced after every microbatch.
+        reducing = reducing * np.where(plan.zero_stage == 2.0, microbatches(plan), 1.0)
+    once = reducing + exposed(gather, slots * layer.forward_s)
+    starts = shape.layers * (dense_group_ranks(plan) - 1.0) * constants.sharded_ring_step_s
+    each = (reduce + 2.0 * gather) / constants.sharded_network_share_fraction + 3.0 * starts
+    traffic = microbatches(plan) * each
     sharded = (
         np.maximum(traffic - constants.sharded_hiding_fraction * compute_s, 0.0)
         + constants.sharded_slowdown_fraction * np.minimum(traffic, compute_s)
-        + (reduce + 2.0 * gather) / shape.layers
+        + each / shape.layers
     )
     # A pipeline keeps gathered weights over its microbatches.
     return np.where((plan.zero_stage >= 3.0) & (plan.pipeline_ranks == 1.0), sharded, once)
 
 
 def _optimiser_s(shape: ModelShape, plan: Plan, chip: ChipRates, constants: TrainingConstants) -> Floats:
-    """Reading and writing the state of the parameters that a rank owns."""
+    """Reading and writing the state of the parameters that a rank owns, and casting the weights that it holds."""
     shared = shared_parameters_per_rank(shape, plan) + vocabulary_parameters_per_rank(shape, plan)
     experts = expert_parameters_per_rank(shape, plan)
     sharded = shared / dense_group_ranks(plan) + experts / expert_group_ranks(plan)
     owned = np.where(plan.zero_stage > 0.0, sharded, shared + experts)
     return memory_bound_time_s(
-        traffic_bytes=owned * constants.optimiser_bytes_per_parameter,
+        traffic_bytes=owned * constants.optimiser_bytes_per_parameter
+        + (shared + experts) * constants.weight_cast_bytes_per_parameter,
         memory_bytes_per_s=chip.memory_bytes_per_s,
         memory_share_fraction=constants.memory_share_fraction,
     )
@@ -244,7 +242,8 @@ def _step_parts(
     slowest = np.maximum(
         slot_layers(shape, plan) * whole_layer, last_stage_layers(shape, plan) * whole_layer + head
     )
-    bubble = count * (slowest - mean_stage) + (stages - 1.0) / plan.virtual_stages * (mean_stage + send)
+    filling = (stages - 1.0) / plan.virtual_stages * (mean_stage + send) * constants.pipeline_bubble_ratio
+    bubble = count * (slowest - mean_stage) + filling
     parts = StepParts(
         computing_s=count * computing,
         recompute_s=count * mean_layers * layer.recompute_s,
@@ -257,7 +256,7 @@ def _step_parts(
             constants=constants,
             state=state,
             layer=layer,
-            compute_s=count * computing,
+            compute_s=count * (computing + mean_layers * layer.recompute_s),
         ),
         expert_exposed_s=count * mean_layers * layer.expert_exposed_s,
         context_exposed_s=count * mean_layers * layer.context_exposed_s,

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 import planner
+from planner.catalog.profiles import Profile
 from planner.evaluate import Evaluation
 from planner.ledger import Axis, Line
 from planner.ledger.words import words
@@ -33,6 +34,17 @@ class Hashes(_Strict):
     """Hash of the merged scenario."""
     catalog: str
     """Hash of the catalog items that were read."""
+    calibration: str
+    """Hash of the calibration profiles that were read."""
+
+
+class Calibration(_Strict):
+    """Measured profiles."""
+
+    profiles: tuple[str, ...]
+    """Ids of the profiles that may speak, those of this very accelerator first."""
+    refused: tuple[str, ...]
+    """Profiles the scenario names that can't speak for its accelerator, and why."""
 
 
 class Problem(_Strict):
@@ -161,6 +173,8 @@ class Output(_Strict):
     """Date against which prices are stale and parts orderable."""
     hashes: Hashes
     """What the numbers depend on."""
+    calibration: Calibration
+    """Measured profiles that may speak for the accelerator, and those that were named and can't."""
     feasible: bool
     """Whether the cluster can be built."""
     finding: str
@@ -202,7 +216,12 @@ def _output(evaluation: Evaluation) -> dict[str, Any]:
         "name": loaded.scenario.name,
         "scenario": loaded.document.path,
         "as_of": parts.as_of,
-        "hashes": {"scenario": loaded.digest(), "catalog": parts.catalog.digest()},
+        "hashes": {
+            "scenario": loaded.digest(),
+            "catalog": parts.catalog.digest(),
+            "calibration": parts.catalog.digest(Profile),
+        },
+        "calibration": _calibration(evaluation),
         "feasible": evaluation.feasible,
         "finding": finding(evaluation),
         "verdict": said,
@@ -212,6 +231,17 @@ def _output(evaluation: Evaluation) -> dict[str, Any]:
         "months": ledger.months,
         "lines": [_line(line, evaluation) for line in ledger],
         "sources": _sources(evaluation),
+    }
+
+
+def _calibration(evaluation: Evaluation) -> dict[str, list[str]]:
+    """Profiles that the plan rests on, and those that were named and can't speak for its accelerator."""
+    if evaluation.built is None:
+        return {"profiles": [], "refused": []}
+    shelf = evaluation.built.performance.domain.shelf
+    return {
+        "profiles": [entry.item.id for entry in (*shelf.own, *shelf.siblings)],
+        "refused": list(shelf.refused),
     }
 
 

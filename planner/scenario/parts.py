@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from planner.catalog.item import Item
 from planner.catalog.llm import Model
+from planner.catalog.profiles import Profile
 from planner.catalog.schema import (
     Accelerator,
     CoolingType,
@@ -175,6 +176,8 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
         if (model := finder.find(Model, workload.model, "workloads", index, "model")) is not None
     }
     _check_context(finder, models)
+    for index, profile in enumerate(scenario.calibration):
+        finder.find(Profile, profile, "calibration", index)
     rental = None
     if scenario.money.rental is not None:
         rental = finder.find(Rental, scenario.money.rental, "money", "rental")

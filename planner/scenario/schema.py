@@ -49,6 +49,7 @@ def _day(text: str) -> str:
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 Name = Annotated[str, StringConstraints(max_length=120), AfterValidator(_printable)]
 Day = Annotated[str, AfterValidator(_day)]
+AnchorPath = Annotated[str, StringConstraints(min_length=1, max_length=400), AfterValidator(_printable)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 Positive = Annotated[float, Field(gt=0, le=1e12, allow_inf_nan=False, strict=True)]
 NotNegative = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False, strict=True)]
@@ -114,8 +115,8 @@ class Workload(Strict):
     """Share of the scheduled GPU-hours this workload gets; what is not given out stands idle."""
     precision: Precision = Precision.BF16
     """Arithmetic of the large matrix products: bf16, fp8 or fp4."""
-    tokens_trillion: Positive | None = None
-    """Training tokens, in 10^12; the model's published count by default."""
+    tokens_trillion: Positive | Literal["optimal"] | None = None
+    """Training tokens, in 10^12, or optimal for 20 a parameter; the model's published count by default."""
     sequence_tokens: Count = 8192
     """Tokens in one training sequence."""
     batch_sequences: Count | None = None
@@ -354,6 +355,10 @@ class Scenario(Strict):
     """Limits to be met."""
     phases: tuple[Phase, ...] = Field(default=(), max_length=32)
     """Purchases; one, ordered on as_of, by default."""
+    calibration: tuple[Id, ...] = Field(default=(), max_length=32)
+    """Calibration profiles that go before the shipped ones, by id; see planner calibrate."""
+    anchors: tuple[AnchorPath, ...] = Field(default=(), max_length=32)
+    """Files of measured runs that correct the predicted training step, relative to this file; see planner bench anchor."""
     overrides: dict[str, OverrideWish] = Field(default_factory=dict, max_length=500)
     """Ledger lines replaced by typed values."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from pydantic import BaseModel
 from planner.catalog.figure import Figure
 from planner.catalog.item import Item
 from planner.catalog.llm import Attention, Model
+from planner.catalog.profiles import Profile
 from planner.catalog.schema import (
     FAMILIES,
     Accelerator,
@@ -33,8 +36,13 @@ from planner.sourced import Basis
 
 FOLDER = shipped("catalog")
 CATALOG = Catalog([FOLDER])
+RAW = Path("profiles/raw")
+"""Points that profiles were fitted from; their hashes stand in the profiles."""
 FILES = sorted(
-    path.relative_to(FOLDER).as_posix() for family in FAMILIES for path in (FOLDER / family).glob("*")
+    path.relative_to(FOLDER).as_posix()
+    for family in FAMILIES
+    for path in (FOLDER / family).glob("*")
+    if path.relative_to(FOLDER) != RAW
 )
 REFERENCES = {
     "accelerator": "accelerators", "asic": "switch_asics", "needs_asics": "switch_asics", "needs_nics": "nics",
@@ -204,6 +212,35 @@ def test_a_server_draws_least_when_idle_and_feeds_its_gpus(file: str) -> None:
     assert gpu.tdp_w is None or server.gpus * gpu.tdp_w.value < server.power_max_w.value
     assert server.gpus % server.scaleup_domain_gpus == 0
     assert not server.is_rack or server.trays
+
+
+@pytest.mark.parametrize("file", of_family(Profile))
+def test_a_profile_names_its_accelerator_its_source_and_files_that_are_as_they_were(
+    file: str, known_sources: set[str]
+) -> None:
+    profile = CATALOG.get(Profile, Path(file).stem)
+    assert profile.id.startswith(f"{profile.accelerator}."), (
+        "so that it is found without reading all profiles"
+    )
+    assert profile.scaleup == CATALOG.get(Accelerator, profile.accelerator).scaleup
+    assert profile.source is None or profile.source in known_sources
+    assert profile.as_of <= RELEASE[: len(profile.as_of)]
+    assert profile.raw
+    for raw in profile.raw:
+        path = FOLDER / "profiles" / raw.file
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == raw.sha256, raw.file
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / RAW).glob("*.json.gz")), ids=lambda path: path.name)
+def test_a_raw_result_says_what_was_measured_and_not_on_which_machine(path: Path) -> None:
+    assert not {"hostname", "kernel", "pci_bus_id"} & set(
+        gzip.decompress(path.read_bytes()).decode().split('"')
+    )
+
+
+def test_every_raw_file_belongs_to_a_profile() -> None:
+    named = {raw.file for file in of_family(Profile) for raw in CATALOG.get(Profile, Path(file).stem).raw}
+    assert {f"raw/{path.name}" for path in (FOLDER / RAW).iterdir()} == named
 
 
 @pytest.mark.parametrize("file", of_family(Site))

@@ -30,23 +30,37 @@ def read_bench(document: dict[str, Any], text: str, found: Findings) -> Measurem
         found.remark("the run was stopped before its end")
     devices = environment.get("devices") or []
     names = dict.fromkeys(str(device["name"]) for device in devices if device.get("name"))
-    device, library = ", ".join(names), str(environment.get("nccl_version") or "")
+    device, library = ", ".join(names), f"nccl {environment.get('nccl_version') or ''}".strip()
+    staged = staged_through_host(environment)
     for section in ("nccl", "gemm"):
         first = _first_line(text, section)
         for place, point in enumerate(sections.get(section) or []):
             line = first + place if first else 1
             try:
                 if section == "nccl":
-                    _collective(point, line, device, library, found)
+                    _collective(point, line, device, library, staged, found)
                 else:
                     _gemm(point, line, device, found)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 found.problem(line, f"{section}[{place}] is no point of a bench result ({error!r})")
-    others = {
-        name: tuple(points) for name, points in sections.items() if name not in ("nccl", "gemm") and points
-    }
+    others = {name: tuple(points) for name, points in sections.items() if name != "nccl" and points}
     usable = bool(document.get("usable_for_calibration"))
-    return found.result("bench", usable=usable, device=device, others=others)
+    return found.result(
+        "bench", usable=usable, device=device, others=others, environment=environment,
+        as_of=str(document.get("started_utc") or "")[:10],
+    )  # fmt: skip
+
+
+def staged_through_host(environment: dict[str, Any]) -> bool:
+    """Whether collectives inside a host went through its memory: shared memory was used and no peer access.
+
+    >>> staged_through_host({"nccl_transports": {"SHM/direct/direct": 6}})
+    True
+    >>> staged_through_host({"nccl_transports": {"P2P/CUMEM": 56}})
+    False
+    """
+    used = [str(name) for name in environment.get("nccl_transports") or {}]
+    return any(name.startswith("SHM") for name in used) and not any(name.startswith("P2P") for name in used)
 
 
 def _first_line(text: str, section: str) -> int:
@@ -61,7 +75,9 @@ def _first_line(text: str, section: str) -> int:
     return 0
 
 
-def _collective(point: dict[str, Any], line: int, device: str, library: str, found: Findings) -> None:
+def _collective(
+    point: dict[str, Any], line: int, device: str, library: str, staged: bool, found: Findings
+) -> None:
     if "error" in point:
         found.skip("points with an error in the place of a time")
         return
@@ -82,6 +98,7 @@ def _collective(point: dict[str, Any], line: int, device: str, library: str, fou
             mode=str(point["mode"]),
             device=device,
             library=library,
+            link="network" if int(point["hosts"]) > 1 else "host_staged" if staged else "scale_up",
         )
     )
 

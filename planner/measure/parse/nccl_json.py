@@ -43,7 +43,7 @@ def read_nccl_json(document: dict[str, Any], found: Findings) -> None:
         path=found.path,
         mode="graph" if config.get("graph") else "eager",
         device=", ".join(names),
-        library=version_text(library) if isinstance(library, int) else "",
+        library=f"nccl {version_text(library)}" if isinstance(library, int) else "",
     )
     for place, result in enumerate(results):
         try:

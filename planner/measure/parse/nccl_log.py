@@ -301,7 +301,7 @@ class _Reader:
                 run=run.number,
                 mode=run.mode,
                 device=", ".join(run.devices),
-                library=run.library,
+                library=f"nccl {run.library}" if run.library else "",
             )
         )
 

@@ -79,7 +79,8 @@ class CollectivePoint:
 
     `bytes` is nccl-tests' size column: the larger of a rank's send and receive buffer, so the whole gathered
     buffer for all-gather. `run` numbers the runs of a file from 1. `mode` is eager or graph, `impl` the kernel
-    where a table names one.
+    where a table names one. `link` says what the bytes went through where the file tells: scale_up, host_staged
+    or network.
     """
 
     op: str
@@ -96,6 +97,7 @@ class CollectivePoint:
     device: str = ""
     library: str = ""
     impl: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,9 @@ class Measurements:
     usable_for_calibration: bool = True
     # Sections of a bench result that have no point class of their own, as they stand in the file.
     others: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    # What a bench result says of the machine, and when it was made.
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    as_of: str = ""
 
 
 @dataclass
@@ -160,6 +165,8 @@ class Findings:
         usable: bool = True,
         device: str = "",
         others: Mapping[str, tuple[Mapping[str, Any], ...]] | None = None,
+        environment: Mapping[str, Any] | None = None,
+        as_of: str = "",
     ) -> Measurements:
         """The measurements, if nothing was wrong.
 
@@ -182,6 +189,8 @@ class Findings:
             device=device or ", ".join(names),
             usable_for_calibration=usable,
             others=others or {},
+            environment=environment or {},
+            as_of=as_of,
         )
 
     def _notes(self) -> list[str]:

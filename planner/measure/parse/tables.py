@@ -1,7 +1,7 @@
 """CSV tables of collectives or matrix products, one measurement a row.
 
 Collectives: `op,dtype,num_gpus,message_bytes,latency_us`, and where present `gpu`, `num_nodes`, `library`,
-`row_version`, `table_version` and `impl`. Products: `m,n,k,dtype,latency_us`, and where present `gpu`, `source`.
+`row_version`, `table_version`, `impl`, `mode` (eager or graph) and `link` (scale_up, host_staged or network). Products: `m,n,k,dtype,latency_us`, and where present `gpu`, `source`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 from planner.measure.parse.points import DTYPES, OP_OF_PROGRAM, CollectivePoint, Findings, GemmPoint
 
 COLLECTIVE_COLUMNS = frozenset({"op", "dtype", "num_gpus", "message_bytes", "latency_us"})
+MODES, LINKS = ("eager", "graph"), ("scale_up", "host_staged", "network")
 GEMM_COLUMNS = frozenset({"m", "n", "k", "dtype", "latency_us"})
 # The serving engines' own kernels stay an op of their own.
 _OPS = {**OP_OF_PROGRAM, "custom_all_reduce": "custom_all_reduce"}
@@ -73,10 +74,11 @@ def _collective(row: dict[str, str], line: int, found: Findings) -> CollectivePo
         in_place="in-place" in impl,
         source_line=line,
         path=found.path,
-        mode="graph" if impl.endswith("graph") else "eager",
+        mode=_one_of(row, "mode", MODES) or ("graph" if impl.endswith("graph") else "eager"),
         device=row.get("gpu", ""),
         library=f"{row.get('library', '')} {version}".strip(),
         impl=impl,
+        link=_one_of(row, "link", LINKS),
     )
 
 
@@ -92,6 +94,13 @@ def _gemm(row: dict[str, str], line: int, found: Findings) -> GemmPoint:
         device=row.get("gpu", ""),
         impl=row.get("source", ""),
     )
+
+
+def _one_of(row: dict[str, str], name: str, known: tuple[str, ...]) -> str:
+    given = row.get(name, "")
+    if given and given not in known:
+        raise ValueError(f"{name} is '{given}'; known: {', '.join(known)}")
+    return given
 
 
 def _whole(row: dict[str, str], name: str) -> int:

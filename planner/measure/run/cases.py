@@ -50,6 +50,9 @@ def run_cases(context: Context, section: str, cases: Iterable[Case], *, alone: b
             records.append(record)
             if place % 20 == 19:
                 context.save()
+    if alone:
+        # the other ranks' devices stay idle, which copies between devices need
+        context.host_barrier()
     context.barrier()
     if not alone and context.world > 1:
         _add_ranks(context, records[start:], context.gather(medians))

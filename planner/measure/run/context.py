@@ -46,6 +46,7 @@ class Context:
     # Tells telemetry what the GPU is doing.
     state: Callable[[str], None] = no_state
     hosts: list[int] = field(default_factory=list)
+    waits: int = 0
 
     @property
     def quick(self) -> bool:
@@ -72,6 +73,15 @@ class Context:
         self.agree_max([0.0], group)
         self.sync()
 
+    def host_barrier(self) -> None:
+        """Wait for all ranks without a kernel on any device: one that spins would share it with what is timed."""
+        self.sync()
+        self.waits += 1
+        store, key = self.dist.distributed_c10d._get_default_store(), f"planner/wait/{self.waits}"
+        store.add(key, 1)
+        while store.add(key, 0) < self.world:
+            time.sleep(0.002)
+
     def gather(self, item: Any, ranks: int | None = None, group: Any = None) -> list[Any]:
         """What each rank of a group hands in (anything JSON holds), in rank order, on every rank."""
         torch = self.torch
@@ -85,7 +95,11 @@ class Context:
 
     def out_of_time(self) -> bool:
         """Whether this rank would stop now; ranks that talk to each other agree on it first."""
-        return self.stop or time.monotonic() > min(self.section_ends_at, self.ends_at)
+        return self.stop or self.seconds_left() < 0
+
+    def seconds_left(self) -> float:
+        """Until this section must end."""
+        return min(self.section_ends_at, self.ends_at) - time.monotonic()
 
     def note(self, text: str) -> None:
         """Leave a note in the result, once."""

@@ -1,10 +1,11 @@
 """The result file: one JSON document, put in place at once each time.
 
 Top level: `schema_version`, `kind` ('bench'), `backend`, `usable_for_calibration`, `complete`, `options`,
-`environment`, `sections` (a name to a list of points), `section_seconds`, `telemetry` (clocks and power by rank
-and section), `notes`. A point holds what was run, `median_us`, `p10_us`, `p99_us` and `samples_us` (each the mean
-of `iterations` calls back to back), the rates that follow, `rank_median_us` where every rank measured, or
-`error` in their stead. The unit ends a key's name; bytes are binary sizes, GB/s and TFLOP/s decimal.
+`environment`, `groups` (which ranks measured together), `sections` (a name to a list of points),
+`section_seconds`, `telemetry` (clocks and power by rank and section), `notes` and, at the end, `diagnosis`. A point
+holds what was run, `median_us`, `p10_us`, `p99_us` and `samples_us` (each the mean of `iterations` calls back to
+back), the rates that follow, `rank_median_us` where every rank measured, or `error` in their stead. The unit ends
+a key's name; bytes are binary sizes, GB/s and TFLOP/s decimal.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def new_document(backend: str, options: dict[str, Any]) -> dict[str, Any]:
         "finished_utc": None,
         "options": options,
         "environment": {},
+        "groups": {},
         "sections": {},
         "section_seconds": {},
         "telemetry": [],
@@ -80,7 +82,7 @@ def _value_text(item: Any) -> str:
     if isinstance(item, dict) and any(isinstance(part, list) for part in item.values()):
         parts = [f"  {json.dumps(key)}: {_value_text(part)}" for key, part in item.items()]
         return "{\n" + ",\n".join(parts) + "\n }"
-    if isinstance(item, list) and item:
+    if isinstance(item, list) and not all(isinstance(part, (int, float)) for part in item):
         return "[\n" + ",\n".join("   " + _flat(part) for part in item) + "\n  ]"
     return _flat(item)
 

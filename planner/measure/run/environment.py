@@ -12,6 +12,7 @@ from typing import Any
 
 from planner.measure.run.context import Context, covered
 from planner.measure.run.nvml import CLOCK_MEMORY, CLOCK_SM, Device, Nvml, device_of, reason_words
+from planner.measure.run.pci import acs_bridges, driver_kind, pci_root
 
 PREFIXES = ("NCCL_", "TORCH_NCCL_", "TORCH_SYMM_MEM_", "CUDA_", "NVSHMEM_", "UCX_", "GLOO_", "NVIDIA_TF32", "OMP_NUM_THREADS",
             "PYTORCH_CUDA_ALLOC_CONF", "FI_", "SHARP_")  # fmt: skip
@@ -26,7 +27,6 @@ def gather_environment(context: Context, nvml: Nvml | None) -> dict[str, Any]:
     ranks = context.gather(_rank(context, nvml))
     found: dict[str, Any] = {
         "python_version": platform.python_version(),
-        "kernel": platform.release(),
         "architecture": platform.machine(),
         "cpu": _cpu(),
         "cpu_threads": os.cpu_count(),
@@ -42,7 +42,10 @@ def gather_environment(context: Context, nvml: Nvml | None) -> dict[str, Any]:
         "variables": variables(dict(os.environ), socket.gethostname()),
         "network": _network(),
         "peer_memory_module": _module_loaded("nvidia_peermem", "nv_peer_mem"),
+        "driver_kind": driver_kind(_read(Path("/proc/driver/nvidia/version")) or ""),
         "iommu_groups": len(list(_listed("/sys/kernel/iommu_groups", "*"))),
+        "iommu_passthrough": bool(re.search(r"\biommu=pt\b", _read(Path("/proc/cmdline")) or "")),
+        "acs_bridges": acs_bridges(),
         "devices": ranks,
     }
     if context.on_gpu:
@@ -79,6 +82,7 @@ def _driver_view(device: Device) -> dict[str, Any]:
     return {
         "pci_bus_id": bus,
         "numa_node": _read(Path("/sys/bus/pci/devices") / bus / "numa_node") if bus else None,
+        "pci_root": pci_root(Path("/sys/bus/pci/devices") / bus) if bus else None,
         "power_limit_w": device.limit_w(),
         "most_sm_clock_mhz": device.most_clock_mhz(CLOCK_SM),
         "most_memory_clock_mhz": device.most_clock_mhz(CLOCK_MEMORY),
@@ -162,6 +166,7 @@ def _network() -> list[dict[str, Any]]:
             "state": _read(port / "state"),
             "link_layer": _read(port / "link_layer"),
             "numa_node": _read(adapter / "device" / "numa_node"),
+            "pci_root": pci_root(adapter / "device"),
         })  # fmt: skip
     return found
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 from planner.measure.run.context import load_torch
+from planner.measure.run.diagnosis import tell
 from planner.measure.run.document import add_note
-from planner.measure.run.launch import launch
+from planner.measure.run.launch import STARTED, launch
 from planner.measure.run.options import Options, parse
 from planner.measure.run.worker import place_in, work
 
@@ -21,6 +23,8 @@ def main(arguments: Sequence[str], program: str = "python -m planner.measure") -
         2 when nothing could be measured here.
     """
     options = parse(arguments, program)
+    # Loading torch takes seconds of the time there is, under torchrun too.
+    os.environ.setdefault(STARTED, repr(time.time()))
     place = place_in(os.environ)
     try:
         torch = load_torch()
@@ -42,10 +46,13 @@ def _start(options: Options, arguments: Sequence[str], count: int) -> int:
     # A result of an earlier run must not be taken for this one's.
     options.out.unlink(missing_ok=True)
     command = [sys.executable, "-m", "planner.measure", *arguments]
-    outcome = launch(command, count, options.deadline_s)
+    # Loading torch above has taken some of the time.
+    spent = time.time() - float(os.environ[STARTED])
+    outcome = launch(command, count, options.deadline_s - spent)
     for note in outcome.notes:
         print(note, file=sys.stderr)
         add_note(options.out, note)
+    tell(options.out, as_json=options.as_json)
     if outcome.notes and options.out.exists():
         print(f"what was measured is in {options.out}", file=sys.stderr)
     return outcome.code

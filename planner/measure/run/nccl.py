@@ -34,6 +34,8 @@ from planner.measure.run.timing import Call, Timing, agreed_estimate_us, capture
 ROTATED_BYTES = 512 * 1024 * KIB
 MOST_VIEWS = 16
 GRAPH_CALLS = 96
+# One for the check, four for the estimate, three repetitions: what a point costs where each call is slow.
+CALLS_OF_A_SLOW_POINT = 8
 
 
 @dataclass
@@ -74,6 +76,8 @@ def run(context: Context) -> None:
     if not groups:
         context.note("nccl: one process, so no collective to measure")
         return
+    # Which ranks of the run each group holds, so that a place in `rank_median_us` can be named.
+    context.document["groups"] = {group.label: list(group.ranks) for group in groups}
     handles = [_handle(context, group) for group in groups]
     largest = _largest_bytes(context)
     send, receive = (
@@ -144,8 +148,14 @@ def _measure_op(
     context = bench.context
     measured: list[dict[str, Any]] = []
     for size in sizes:
-        if context.agree_max([float(context.out_of_time())], bench.handle)[0]:
+        late = [float(context.out_of_time()), float(_would_be_late(context, measured, size))]
+        stop, too_long = context.agree_max(late, bench.handle)
+        if stop:
             return False
+        if too_long:
+            where = f"{bench.group.label} {op} {dtype} {mode}"
+            context.ran_out(f"nccl: {where}: sizes from {size} bytes on would not end in time")
+            break
         count = counts(op, size, ELEMENT_BYTES[dtype], bench.ranks)
         if count.size_bytes == 0:
             continue
@@ -167,6 +177,15 @@ def _measure_op(
     if measured and context.rank == 0:
         context.say(_summary(measured))
     return True
+
+
+def _would_be_late(context: Context, measured: list[dict[str, Any]], size: int) -> bool:
+    """Whether the next size, on a link so slow, would go on past the end of the section."""
+    if not measured:
+        return False
+    last = measured[-1]
+    each_us = float(last["median_us"]) * size / float(last["size_bytes"])
+    return context.seconds_left() < CALLS_OF_A_SLOW_POINT * each_us / 1e6
 
 
 def _point(bench: Bench, op: str, dtype: str, count: Counts) -> Point:

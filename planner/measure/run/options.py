@@ -11,9 +11,19 @@ from typing import Any
 from planner.measure.run.rules import ELEMENT_BYTES, GIB, KIB, OPS, parse_bytes
 
 SECTIONS = ("nccl", "gemm", "attention", "memory", "power", "overlap")
+# Measured only where it is asked for: whole training steps, about a minute and a half by themselves.
+ON_DEMAND = ("train",)
 QUICK_DEADLINE_S, FULL_DEADLINE_S = 55.0, 465.0
 # What of the time left a section may take, against those after it; what it leaves goes to them.
-SECTION_WEIGHT = {"nccl": 38, "gemm": 17, "attention": 12, "memory": 9, "power": 16, "overlap": 8}
+SECTION_WEIGHT = {
+    "nccl": 38,
+    "gemm": 17,
+    "attention": 12,
+    "memory": 9,
+    "power": 16,
+    "overlap": 8,
+    "train": 40,
+}
 
 
 @dataclass(frozen=True)
@@ -30,11 +40,12 @@ class Options:
     dtypes: tuple[str, ...] = ("bf16", "fp32", "fp8")
     deadline_s: float = FULL_DEADLINE_S
     processes: int | None = None
+    as_json: bool = False
 
     def recorded(self) -> dict[str, Any]:
-        """For the result file: all but the path."""
+        """For the result file: all that bears on what is measured."""
         found = asdict(self)
-        del found["out"]
+        del found["out"], found["as_json"]
         return found
 
 
@@ -64,6 +75,7 @@ def parse(arguments: Sequence[str], program: str = "python -m planner.measure") 
         dtypes=given.dtypes,
         deadline_s=default if given.deadline is None else given.deadline,
         processes=given.processes,
+        as_json=given.json,
     )
 
 
@@ -82,8 +94,9 @@ def _parser(program: str) -> argparse.ArgumentParser:
         description="Measures this machine's GPUs and writes one JSON file. Starts one process a GPU, or uses "
         "the processes that torchrun or Slurm started (RANK, WORLD_SIZE, MASTER_ADDR).",
     )
-    parser.add_argument("sections", nargs="?", default=SECTIONS, type=_several("section", SECTIONS, {"all": SECTIONS}),
-                        help=f"comma-separated, of {', '.join(SECTIONS)}; all when left out")  # fmt: skip
+    parser.add_argument("sections", nargs="?", default=SECTIONS,
+                        type=_several("section", SECTIONS + ON_DEMAND, {"all": SECTIONS}),
+                        help=f"comma-separated, of {', '.join(SECTIONS + ON_DEMAND)}; all but train when left out")  # fmt: skip
     parser.add_argument("-o", "--out", type=Path, default=Path("bench.json"), help="result file (bench.json)")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and shapes, within a minute")
     parser.add_argument("--backend", choices=("nccl", "gloo"), default="nccl",
@@ -98,6 +111,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     parser.add_argument("--deadline", type=float, metavar="SECONDS",
                         help=f"stop in order by then ({QUICK_DEADLINE_S:g} quick, {FULL_DEADLINE_S:g} full)")  # fmt: skip
     parser.add_argument("--processes", type=int, help="processes to start (one a visible GPU; 2 with gloo)")
+    parser.add_argument("--json", action="store_true", help="print the diagnosis as JSON")
     return parser
 
 

@@ -7,6 +7,7 @@ import hashlib
 import os
 import signal
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -16,8 +17,9 @@ from datetime import timedelta
 from pathlib import Path
 from types import FrameType
 
-from planner.measure.run import attention, gemm, memory, nccl, overlap, power
+from planner.measure.run import attention, gemm, memory, nccl, overlap, power, train
 from planner.measure.run.context import Context, error_text, load_torch
+from planner.measure.run.diagnosis import tell
 from planner.measure.run.document import new_document, utc_now
 from planner.measure.run.environment import gather_environment, transports
 from planner.measure.run.groups import host_indexes
@@ -91,6 +93,8 @@ def work(options: Options, place: Place) -> int:
             context.document["finished_utc"] = utc_now()
             context.save()
             context.say(f"wrote {options.out}")
+            if not os.environ.get(WORKER):
+                tell(options.out, as_json=options.as_json)
     finally:
         if log:
             log.unlink(missing_ok=True)
@@ -123,6 +127,7 @@ def _sections(context: Context, telemetry: Telemetry | None) -> None:
         "memory": lambda: memory.run(context),
         "power": lambda: power.run(context, telemetry),
         "overlap": lambda: overlap.run(context),
+        "train": lambda: train.run(context, telemetry),
     }
     asked = context.options.sections
     context.section_ends_at = context.ends_at
@@ -137,7 +142,7 @@ def _sections(context: Context, telemetry: Telemetry | None) -> None:
         try:
             runs[name]()
         except Exception as error:  # the sections after this one are still worth measuring
-            print(f"rank {context.rank}: {name}: {error_text(error)}", flush=True)
+            print(f"rank {context.rank}: {name}: {error_text(error)}", file=sys.stderr, flush=True)
             context.ran_out(f"{name} broke off: {error_text(error)}")
         context.free()
         context.section_ends_at = context.ends_at
@@ -212,4 +217,4 @@ def _leave(context: Context) -> None:
         context.barrier()
         context.dist.destroy_process_group()
     except RuntimeError as error:
-        print(f"rank {context.rank}: leaving: {error_text(error)}", flush=True)
+        print(f"rank {context.rank}: leaving: {error_text(error)}", file=sys.stderr, flush=True)

@@ -394,7 +394,51 @@ def odds(data: Spec) -> Spec:
     }  # fmt: skip
 
 
+def bandwidth(data: Spec) -> Spec:
+    """C19: bus rate over message size, curves with their bands, and measured points."""
+    x = {
+        "field": "bytes", "type": "quantitative", "title": "message, bytes (binary sizes)",
+        "scale": {"type": "log", "base": 2},
+        "axis": {
+            "values": [2**10, 2**14, 2**18, 2**22, 2**26, 2**30, 2**34],
+            "labelExpr": "datum.value >= 1073741824 ? datum.value / 1073741824 + ' GiB' : "
+            "datum.value >= 1048576 ? datum.value / 1048576 + ' MiB' : datum.value / 1024 + ' KiB'",
+        },
+    }  # fmt: skip
+    y = {"field": "rate", "type": "quantitative", "title": "bus rate, GB/s", "scale": {"zero": True}}
+    names = list(dict.fromkeys(row["name"] for row in data["model"]))
+    colour = {
+        "field": "name", "type": "nominal", "sort": None,
+        "scale": {"domain": names, "range": ["var(--c1)", "var(--c2)", "var(--c3)"]},
+    }  # fmt: skip
+    dash = {"field": "name", "type": "nominal", "sort": None, "legend": None,
+            "scale": {"domain": names, "range": [[1, 0], [6, 3], [2, 2]]}}  # fmt: skip
+    layers: list[Spec] = [
+        {
+            "data": {"values": data["model"]},
+            "mark": {"type": "area", "opacity": 0.15},
+            "encoding": {
+                "x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour
+            },
+        },
+        {
+            "data": {"values": data["model"]},
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {"x": x, "y": y, "color": colour, "strokeDash": dash},
+        },
+    ]  # fmt: skip
+    if data["points"]:
+        layers.append(
+            {
+                "data": {"values": data["points"]},
+                "mark": {"type": "point", "filled": True, "size": 26},
+                "encoding": {"x": x, "y": y, "color": colour},
+            }
+        )
+    return {"width": WIDTH - 60, "height": 160, "layer": layers}
+
+
 SPECS: dict[str, Callable[[Spec], Spec]] = {
     "stack": stack, "ladder": ladder, "lanes": lanes, "range": power_range, "waterfall": waterfall,
-    "columns": columns, "crossing": crossing, "odds": odds,
+    "columns": columns, "crossing": crossing, "odds": odds, "bandwidth": bandwidth,
 }  # fmt: skip

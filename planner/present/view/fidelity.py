@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.evaluate import Evaluation
 from planner.present import format as fmt
+from planner.present.view.calibration import calibration
 from planner.present.view.model import Cell, Column, Section, Table
 
 BANDS = (
@@ -40,11 +41,15 @@ def fidelity_section(evaluation: Evaluation) -> Section:
     if table is None:
         refused = "The plan was refused before a model of performance was asked."
         return Section("fidelity", "Fidelity", missing=refused)
-    missing = (
-        "Measured runs aren't compared with predictions in this report. What stands in for it are the half widths "
-        "below, found when the models were fitted to published measurements."
+    if evaluation.built is None:
+        refused = "The plan was refused; below stand the half widths of the models alone."
+        return Section("fidelity", "Fidelity", tables=(table,), missing=refused)
+    figures, tables, notes = calibration(evaluation)
+    lead = (
+        "Bandwidths inside a server or rack come from measured curves where there are any; the table says which. "
+        "Half widths of the models were found on published measured runs; the command planner fidelity predicts every one."
     )
-    return Section("fidelity", "Fidelity", tables=(table,), missing=missing)
+    return Section("fidelity", "Fidelity", lead=lead, figures=figures, tables=(*tables, table), notes=notes)
 
 
 def _bands(evaluation: Evaluation) -> Table | None:

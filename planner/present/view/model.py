@@ -92,9 +92,9 @@ class Figure:
     """A chart: what it says, the data to draw, and the table behind it.
 
     Attributes:
-        id: ``C1`` to ``C18`` of the chart list.
+        id: ``C1`` to ``C19`` of the chart list.
         kind: What draws it: ``stack``, ``ladder``, ``lanes``, ``curve``, ``sankey``, ``range``,
-            ``waterfall``, ``columns``, ``crossing``, ``topology``, ``racks``.
+            ``waterfall``, ``columns``, ``crossing``, ``topology``, ``racks``, ``bandwidth``.
         title: Its message, a sentence made from the evaluation.
         help: One line on how to read it.
         data: Plain data for the drawing, by kind.

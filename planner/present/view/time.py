@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
+from planner.performance.memory import total_bytes
+from planner.performance.search import Goal
+from planner.performance.search_words import plan_in_words as plan_words
 from planner.performance.train import MEMORY, PARTS, Trained
 from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Figure, Section, Table
@@ -47,7 +50,7 @@ def time_section(reading: Reading) -> Section:
     for index, trained in enumerate(performance.trained):
         if index == 0:
             figures.append(_lanes(reading, trained))
-        tables += [_plan(reading, trained), _memory(reading, trained), _checkpoints(reading, trained)]
+        tables += [_plan(reading, trained), *_plans_tried(reading, trained), _memory(reading, trained), _checkpoints(reading, trained)]
     for served in performance.served:
         tables += serving_tables(reading, served)
     if performance.trained:
@@ -310,10 +313,12 @@ def _plan(reading: Reading, trained: Trained) -> Table:
     rows = [
         (words(reading.ledger[f"{key}.plan.{n}"].label), reading.quantity(f"{key}.plan.{n}")) for n in names
     ]
-    rest = (
+    rest: tuple[str, ...] = (
         "batch_sequences", "step_s", "tokens_per_s", "tokens_per_s_per_gpu", "achieved_tflop_per_s", "mfu_fraction",
-        "hfu_fraction", "tokens", "days_to_train", "gpu_hours",
+        "hfu_fraction", "tokens", "days_to_train", "gpu_hours", "run_energy_kwh",
     )  # fmt: skip
+    if f"{key}.step_without_anchor_s" in reading.ledger:
+        rest = ("step_without_anchor_s", "model_error_ratio", *rest)
     rows += [(words(reading.ledger[f"{key}.{n}"].label), reading.quantity(f"{key}.{n}")) for n in rest]
     note = reading.ledger[f"{key}.plan.tensor"].note
     return Table(
@@ -322,6 +327,35 @@ def _plan(reading: Reading, trained: Trained) -> Table:
         (Column("Quantity", numeric=False), Column("Value")),
         tuple(rows),
     )
+
+
+def _plans_tried(reading: Reading, trained: Trained) -> list[Table]:
+    """The best of the search, and what the others lost by; nothing for a plan as typed."""
+    choice, key = trained.choice, trained.key
+    if not trained.searched:
+        return []
+    best = float(choice.rankings[Goal.TIME][0].step.step_s[0])
+    measured = reading.value(f"{key}.step_s") / best
+    rows = [
+        (
+            words(plan_words(one.plan)), number(float(one.step.step_s[0]) * measured),
+            share(float(one.step.step_s[0]) / best - 1.0), number(float(total_bytes(one.memory)[0]) / 1e9),
+            words(one.why or "the fastest"),
+        )
+        for one in choice.rankings[Goal.TIME]
+    ]  # fmt: skip
+    return [
+        Table(
+            f"plans-{trained.workload.id}",
+            f"Plans tried for {trained.workload.id}: {fmt.count(choice.tried)}, of which "
+            f"{fmt.count(choice.fitting)} fit the memory",
+            (
+                Column("Plan", numeric=False), Column("Step", "s"), Column("Longer by", "%"), Column("Memory", "GB"),
+                Column("Loses most by", numeric=False),
+            ),
+            tuple(rows),
+        )
+    ]  # fmt: skip
 
 
 def _memory(reading: Reading, trained: Trained) -> Table:

@@ -393,7 +393,7 @@ def test_a_wrong_call_is_exit_code_2_without_a_traceback(
             "between 0.1 and 10",
         ),
         (
-            "overrides.assumption.scale_up_bytes_per_s_nvlink4={value: 0, unit: byte/s, reason: slip}",
+            "overrides.assumption.memory_share_fraction={value: 0, unit: fraction, reason: slip}",
             "more than 0",
         ),
         ("as_of=2026-02-31", "is no month or day"),

@@ -29,8 +29,10 @@ def written(folder: Path, text: str) -> Path:
 def test_a_saved_bench_result_gives_its_points() -> None:
     found = read_points(DATA / "h200-x2.json.gz")
     assert (len(found.collectives), len(found.gemms), found.device) == (462, 416, "NVIDIA H200")
-    assert set(found.others) == {"attention", "memory", "power", "overlap"}
-    assert {(p.ranks, p.nodes, p.library) for p in found.collectives} == {(2, 1, "2.28.9")}
+    assert set(found.others) == {"gemm", "attention", "memory", "power", "overlap"}
+    assert {(p.ranks, p.nodes, p.library, p.link) for p in found.collectives} == {
+        (2, 1, "nccl 2.28.9", "scale_up")
+    }
     assert {p.mode for p in found.collectives} == {"eager", "graph"}
 
 
@@ -106,7 +108,7 @@ def test_a_damaged_table_names_line_and_reason(tmp_path: Path, old: str, new: st
 
 def test_nccl_tests_json_counts_every_gpu_of_a_process() -> None:
     found = read_points(JSON_LOG)
-    assert {(p.ranks, p.nodes, p.library) for p in found.collectives} == {(16, 2, "2.29.7")}
+    assert {(p.ranks, p.nodes, p.library) for p in found.collectives} == {(16, 2, "nccl 2.29.7")}
 
 
 def test_a_cut_json_names_the_line(tmp_path: Path) -> None:

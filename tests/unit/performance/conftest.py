@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from planner.arrays import Floats
+from planner.catalog.store import open_catalog
 from planner.performance.collectives import Link
+from planner.performance.group_curves import Bands, DomainCurves, LinkRates
 from planner.performance.inference import ServingConstants, ServingFormat
-from planner.performance.layers import Links, TrainingConstants
+from planner.performance.ladder import domain_curves
+from planner.performance.layers import TrainingConstants
+from planner.performance.links import Links, NetworkRatios
 from planner.performance.memory import MemoryConstants
 from planner.performance.models import ModelShape, model_shape
 from planner.performance.parallelism import Plan
 from planner.performance.queueing import Tails
 from planner.performance.roofline import ChipRates
 from planner.performance.serving import Server
+from planner.performance.shelf import Shelf
 from planner.performance.training import StateBytes
 
 
@@ -61,6 +67,11 @@ TRAINING = {
     "permute_passes": 5.1, "sparse_layer_host_s": 1e-3, "sharded_hiding_fraction": 0.7,
     "sharded_slowdown_fraction": 0.12, "optimiser_bytes_per_parameter": 34, "step_fixed_s": 0.015,
     "straggler_fraction_per_doubling": 0.0025,
+    # neutral: what these add to the model shows in their own tests
+    "engine_slowdown_fraction": 0, "attention_flop_ratio": 1, "weight_cast_bytes_per_parameter": 0,
+    "separate_projections": 0, "context_slowdown_fraction": 0, "sharded_ring_step_s": 0, "context_step_s": 0,
+    "sharded_network_share_fraction": 1, "pipeline_bubble_ratio": 1, "misaligned_head_ratio": 1,
+    "score_traffic_bytes_per_entry": 0,
 }  # fmt: skip
 
 SERVING = {
@@ -74,6 +85,45 @@ SERVING = {
 }  # fmt: skip
 
 
+NVLINK_4 = LinkRates(
+    bytes_per_s=360e9, pair_bytes_per_s=360e9, start_s=5e-6, hop_s=8e-7, half_rate_bytes=2.5e6,
+    reduction_gain_ratio=1.35, raw_bytes_per_s=450e9, ceiling_bytes_per_s=0, reduction_ceiling_bytes_per_s=0,
+)  # fmt: skip
+BANDS = Bands(0.08, 0.15, 0.3, 0.05)
+
+
+def physics(domain_ranks: int = 8, rates: LinkRates = NVLINK_4) -> DomainCurves:
+    """Curves of a domain on which nothing was measured."""
+    return domain_curves(Shelf(open_catalog(), (), ()), rates, domain_ranks=domain_ranks, bands=BANDS)
+
+
+def links_of(inside: DomainCurves, outside: Link, *, fill_s: float = 5e-4, **changes: Floats) -> Links:
+    """Domains of eight ranks on rails."""
+    values = {
+        "domain_ranks": one(8), "node_ranks": one(8), "rail_only_overhead_fraction": one(0),
+        "pipeline_fill_s": one(fill_s), "reduction_gain_ratio": one(1), "inside_ratio": one(1),
+    }  # fmt: skip
+    return Links(
+        inside=inside,
+        outside=outside,
+        outside_all_to_all=outside,
+        measured=NetworkRatios(),
+        **(values | changes),
+    )
+
+
+@pytest.fixture(name="curves_of_a_link")
+def _curves_of_a_link() -> Callable[..., DomainCurves]:
+    """Curves from a link's rate; see `physics`."""
+    return physics
+
+
+@pytest.fixture(name="links_on_rails")
+def _links_on_rails() -> Callable[..., Links]:
+    """Domains of eight ranks on rails; see `links_of`."""
+    return links_of
+
+
 @pytest.fixture
 def llama_70b() -> ModelShape:
     """Llama-3.1-70B."""
@@ -84,11 +134,10 @@ def llama_70b() -> ModelShape:
 def bench(llama_70b: ModelShape) -> Bench:
     """Training of Llama-3.1-70B on H100."""
     outside = Link(one(42.5e9), one(2e-5), one(3e-6), one(1e6))
-    inside = Link(one(360e9), one(5e-6), one(8e-7), one(2.5e6))
     return Bench(
         shape=llama_70b,
         chip=ChipRates(one(989e12), one(989e12), one(3.35e12), one(85e9)),
-        links=Links(inside, outside, outside, one(8), one(8), one(0)),
+        links=links_of(physics(), outside),
         constants=TrainingConstants(**{name: one(value) for name, value in TRAINING.items()}),
         state=StateBytes(one(2), one(4), one(12)),
         memory=MemoryConstants(one(0.5), one(4), one(3e9)),

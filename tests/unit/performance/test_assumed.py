@@ -21,8 +21,8 @@ KEYS = tuple(DOCUMENT.data["figures"])
     [
         ("gemm_share_of_peak_blackwell_16bit_fraction", "GEMM share of peak, Blackwell, 16-bit", "fraction"),
         ("serving_gemm_fixed_s_hopper_fp8", "Fixed time of a GEMM, Hopper, FP8, serving", "s"),
-        ("scale_up_bytes_per_s_nvlink5", "Scale-up rate, NVLink 5", "byte/s"),
-        ("scale_up_half_rate_bytes_nvlink5", "Scale-up message at half rate, NVLink 5", "byte"),
+        ("scale_out_half_rate_bytes", "Scale-out message at half rate", "byte"),
+        ("in_network_gain_ratio_nvlink", "Gain of in-network reduction, NVLink", "1"),
         ("spine_efficiency_fraction_plain_ecmp", "Spine efficiency, plain ECMP", "fraction"),
         ("permute_passes_before_2026_06", "Permutation passes, releases before 2026-06", "1"),
         ("weight_bytes_per_parameter", "Memory of weights", "byte/parameter"),

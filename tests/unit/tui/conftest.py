@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from planner.scenario.load import find_scenario
+from planner.catalog.store import open_catalog
+from planner.evaluate import evaluate
+from planner.present.view.build import view
+from planner.scenario.load import find_scenario, load_scenario
 from planner.tui.app import PlannerApp
 from planner.tui.files import Shelf
 
@@ -86,3 +90,10 @@ async def type_in(pilot: Any, text: str, *, keep: bool = True) -> None:
     await settle(pilot)
     if keep:
         await press(pilot, "enter")
+
+
+@cache
+def headline_short(place: int = 0) -> str:
+    """What the bar shows of the shipped 1,024-GPU plan: utilisation first, days third."""
+    found = evaluate(load_scenario("h200-1024-ndr"), open_catalog())
+    return view(found).headlines[place].short

@@ -38,6 +38,7 @@ from planner.tui.state import Stand, State, taken
 from planner.tui.texts import fixes, history_lines
 from planner.tui.timeline import Step, Timeline
 from planner.tui.used import Used
+from tests.unit.tui.conftest import headline_short
 
 CATALOG = open_catalog()
 GPUS = ("cluster", "groups", 0, "gpus")
@@ -186,7 +187,7 @@ def test_limits_missed_and_odds_have_marks() -> None:
     missed = answer(Question(1, draft.loaded), lambda: CATALOG)
     assert missed is not None
     lines = [line.text for line in bar_lines(taken(State(draft=draft, asked=1), missed), 80, 24)]
-    assert "!45" in lines[1] and "Misses 1 of 3 limits" in lines[3]
+    assert f"!{headline_short(2)}" in lines[1] and "Misses 1 of 3 limits" in lines[3]
 
 
 def test_a_fault_and_a_withdrawn_question() -> None:

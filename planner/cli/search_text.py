@@ -1,0 +1,186 @@
+"""What a search found, for a terminal and for programs."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import fields
+
+from planner.performance.memory import TrainingMemory, total_bytes
+from planner.performance.parallelism import Plan, microbatches
+from planner.performance.search import Goal, PlanChoice, Ranked
+from planner.performance.search_run import Run, RunRates, run_of
+from planner.performance.search_words import (
+    PARTS,
+    SHARDING,
+    number,
+    plan_in_words,
+    recompute_in_words,
+    values_in_words,
+)  # fmt: skip
+from planner.performance.train import Trained
+from planner.units import GIGA
+
+WIDTH = 80
+FIELDS = (
+    ("tensor", "tensor_ranks"), ("pipeline", "pipeline_ranks"), ("context", "context_ranks"), ("data", "data_ranks"),
+    ("expert", "expert_ranks"), ("expert_tensor", "expert_tensor_ranks"), ("virtual_stages", "virtual_stages"),
+    ("microbatch", "microbatch_sequences"),
+)  # fmt: skip
+TITLES = {
+    Goal.TIME: "the shortest step",
+    Goal.COST: "the least cost of the run",
+    Goal.ENERGY: "the least energy of the run",
+}
+
+
+def as_object(
+    name: str, found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal
+) -> dict[str, object]:
+    """The answer for programs: axes, counts, refusals and the rankings by every goal."""
+    return {
+        "scenario": name, "workload": found.workload.id, "model": found.workload.model, "gpus": found.job.gpus,
+        "batch_sequences": found.job.batch_sequences, "sequence_tokens": found.job.sequence_tokens,
+        "tokens": rates.tokens, "usd_per_gpu_hour": rates.usd_per_gpu_hour, "by": goal.value,
+        "axes": {axis: list(values) for axis, values in choice.axes.items()},
+        "plans_tried": choice.tried, "plans_fitting": choice.fitting, "refused": dict(choice.refused),
+        "best": {
+            one.value: [plan_object(ranked, rates) for ranked in ranking]
+            for one, ranking in choice.rankings.items()
+        },
+    }  # fmt: skip
+
+
+def plan_object(one: Ranked, rates: RunRates) -> dict[str, object]:
+    """One plan of a ranking with its run."""
+    run = run_of(rates, one)
+    return {
+        "plan": _degrees(one.plan),
+        "scenario_plan": scenario_plan(one.plan),
+        "step_s": run.step_s,
+        "parts_s": {
+            name.removesuffix("_s"): float(getattr(one.step.parts, name)[0]) * rates.step_ratio for name in PARTS
+        },
+        "memory_bytes": {
+            part.name.removesuffix("_bytes"): float(getattr(one.memory, part.name)[0])
+            for part in fields(TrainingMemory)
+        },
+        "mfu_fraction": float(one.step.mfu[0]) / rates.step_ratio,
+        **_run_object(run),
+        "why_not_first": one.why or None,
+    }  # fmt: skip
+
+
+def _run_object(run: Run) -> dict[str, object]:
+    return {
+        "gpus": run.gpus, "tokens_per_s": run.tokens_per_s, "days": run.days, "gpu_hours": run.gpu_hours,
+        "usd": run.usd, "kwh": run.kwh,
+    }  # fmt: skip
+
+
+def _degrees(plan: Plan) -> dict[str, object]:
+    return {
+        **{name: int(number(plan, field)) for name, field in FIELDS},
+        "gradient_accumulation": int(microbatches(plan)[0]),
+        "sharding": SHARDING[int(number(plan, "zero_stage"))],
+        "recomputed_layers_fraction": number(plan, "recomputed_layers_fraction"),
+        "recomputed_attention_fraction": number(plan, "recomputed_attention_fraction"),
+    }
+
+
+def scenario_plan(plan: Plan) -> dict[str, object] | None:
+    """The plan as a scenario's `plan:`; None where a scenario has no field for a part of it."""
+    layers, attention = (
+        number(plan, "recomputed_layers_fraction"),
+        number(plan, "recomputed_attention_fraction"),
+    )
+    sharding = SHARDING[int(number(plan, "zero_stage"))]
+    fixed = number(plan, "context_ranks") == number(plan, "expert_tensor_ranks") == 1
+    if not fixed or sharding not in ("zero1", "fsdp") or layers not in (0.0, 1.0):
+        return None
+    recompute = "full" if layers else "selective" if attention else "none"
+    wanted = ("tensor", "pipeline", "expert", "microbatch", "virtual_stages")
+    return {
+        **{name: int(number(plan, field)) for name, field in FIELDS if name in wanted},
+        "recompute": recompute, "sharding": sharding,
+    }  # fmt: skip
+
+
+def as_rows(found: Trained, choice: PlanChoice, rates: RunRates) -> list[dict[str, object]]:
+    """Rankings by every goal as flat rows."""
+    rows = []
+    for goal, ranking in choice.rankings.items():
+        for rank, one in enumerate(ranking, start=1):
+            run = run_of(rates, one)
+            rows.append({
+                "workload": found.workload.id, "by": goal.value, "rank": rank, **_degrees(one.plan),
+                "step_s": run.step_s, **_run_object(run), "mfu_fraction": float(one.step.mfu[0]) / rates.step_ratio,
+                "memory_gb": float(total_bytes(one.memory)[0]) / GIGA, "why_not_first": one.why,
+                **{name: float(getattr(one.step.parts, name)[0]) * rates.step_ratio for name in PARTS},
+            })  # fmt: skip
+    return rows
+
+
+def as_text(found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal) -> str:
+    """The answer at 80 columns: axes and counts, the ranking, the best by the other goals, refusals."""
+    job = found.job
+    lines = [
+        f"{found.workload.model} on {job.gpus:,} GPUs: {choice.tried:,} plans, {choice.fitting:,} fit the memory",
+        f"{job.batch_sequences:,} sequences of {job.sequence_tokens:,} tokens a step, "
+        f"{rates.tokens / 1e12:.3g} T tokens, {rates.usd_per_gpu_hour:.2f} USD a GPU-hour",
+        "",
+        "axes",
+    ]
+    for axis, values in choice.axes.items():
+        lines += _wrapped(f"  {axis.replace('_', ' ')}  ", values_in_words(values))
+    lines += ["", *_ranking(choice, rates, goal), ""]
+    for other in choice.rankings:
+        if other is not goal:
+            lines += _first(choice, rates, other)
+    lines += ["", "refused"]
+    for reason, count in sorted(choice.refused.items(), key=lambda item: (-item[1], item[0])):
+        if count:
+            lines += _wrapped(f"{count:>12,}  ", reason)
+    return "\n".join(lines)
+
+
+def _ranking(choice: PlanChoice, rates: RunRates, goal: Goal) -> list[str]:
+    lines = [
+        f"by {goal.value}: {TITLES[goal]}",
+        f"{'':>3} {'TP':>3} {'PP':>3} {'CP':>4} {'DP':>5} {'EP':>3} {'VP':>3} {'MB':>3} {'shard':<5} {'step':>9} "
+        f"{'MFU':>6} {'GB':>5} {'days':>7} {'M USD':>7}",
+    ]
+    for rank, one in enumerate(choice.rankings[goal], start=1):
+        run, plan = run_of(rates, one), one.plan
+        experts = f"{number(plan, 'expert_ranks'):.0f}"
+        if number(plan, "expert_tensor_ranks") > 1:
+            experts += f"x{number(plan, 'expert_tensor_ranks'):.0f}"
+        lines.append(
+            f"{rank:>3} {number(plan, 'tensor_ranks'):>3.0f} {number(plan, 'pipeline_ranks'):>3.0f} "
+            f"{number(plan, 'context_ranks'):>4.0f} {number(plan, 'data_ranks'):>5.0f} {experts:>3} "
+            f"{number(plan, 'virtual_stages'):>3.0f} {number(plan, 'microbatch_sequences'):>3.0f} "
+            f"{SHARDING[int(number(plan, 'zero_stage'))]:<5} {_seconds(run.step_s):>9} "
+            f"{one.step.mfu[0] / rates.step_ratio * 100:>5.1f}% {total_bytes(one.memory)[0] / GIGA:>5.1f} "
+            f"{run.days:>7.4g} {run.usd / 1e6:>7.4g}"
+        )
+        said = [one.why, recompute_in_words(plan)]
+        if any(said):
+            lines += _wrapped("      ", "; ".join(part for part in said if part))
+    return lines
+
+
+def _first(choice: PlanChoice, rates: RunRates, goal: Goal) -> list[str]:
+    one = choice.rankings[goal][0]
+    run = run_of(rates, one)
+    return _wrapped(
+        f"by {goal.value}: ",
+        f"{plan_in_words(one.plan)}, step {_seconds(run.step_s)}, {run.days:.4g} days, {run.usd / 1e6:.4g} M USD, "
+        f"{run.kwh / 1e6:.4g} GWh",
+    )
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.4g} s"
+
+
+def _wrapped(start: str, text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start)) or [start]

@@ -1,0 +1,59 @@
+"""The setting of a machine: which corrections of the training model hold for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from planner.arrays import Floats
+from planner.catalog.schema import Accelerator
+from planner.catalog.store import Entry
+from planner.choices import Precision
+from planner.performance.assumed import Assumed
+from planner.performance.corrections import TrainingConstants
+from planner.performance.domain import accelerator_line
+from planner.performance.hardware import FORMAT, Hardware
+from planner.performance.software import Setting, Software, has_fast_softmax
+from planner.performance.software import training_constants as software_constants
+
+REFERENCE_BLACKWELL = "b200-sxm-180gb"
+"""Part on which the rates of Blackwell's narrow formats were found."""
+
+
+def training_constants(
+    assumed: Assumed,
+    accelerator: Entry[Accelerator],
+    machine: Hardware,
+    precision: Precision,
+    software: Software = Software.MEGATRON_CORE,
+) -> TrainingConstants:
+    """Corrections for a kind of software, a present-day Megatron by default, on this generation and precision."""
+    setting = Setting(
+        software=software,
+        generation=machine.generation,
+        form=FORMAT[precision],
+        fast_softmax=has_fast_softmax(accelerator.item),
+    )
+    found = software_constants(assumed, setting)
+    power = _power_ratio(assumed, accelerator, machine, precision)
+    rate = machine.gemm_ratio * power ** assumed("power_exponent")
+    return replace(
+        found,
+        gemm_share_of_peak_fraction=found.gemm_share_of_peak_fraction * rate,
+        head_gemm_share_of_peak_fraction=found.head_gemm_share_of_peak_fraction * machine.gemm_ratio,
+    )
+
+
+def _power_ratio(
+    assumed: Assumed, own: Entry[Accelerator], machine: Hardware, precision: Precision
+) -> Floats:
+    """Power limit against B200's for Blackwell's narrow formats, whose rates were found there; else 1."""
+    if machine.generation != "blackwell" or precision is Precision.BF16 or own.item.tdp_w is None:
+        return np.ones(1)
+    reference = assumed.catalog.entry(Accelerator, REFERENCE_BLACKWELL)
+    mine, base = (
+        assumed.use(accelerator_line(assumed.ledger, one, "tdp_w", "Power limit", "W"))
+        for one in (own, reference)
+    )
+    return mine / base

@@ -1,0 +1,226 @@
+"""Corrections of the training model by kind of software, arithmetic and accelerator.
+
+Year and kind of the software decide more than its name: stacks of 2021 and 2022 write attention scores to memory
+and hide no communication, compiled ones lose in attention, and mixtures of experts changed between releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from planner.arrays import Floats
+from planner.catalog.schema import Accelerator
+from planner.performance.corrections import TrainingConstants
+
+Figures = Callable[[str], Floats]
+"""A figure of ``catalog/assumptions/performance.yaml`` by its key."""
+
+
+class Software(StrEnum):
+    """A kind of training software."""
+
+    MEGATRON_CORE = "megatron-core"
+    """Megatron Core and NeMo from 2023 on."""
+    MLPERF = "mlperf"
+    """Tuned submissions of that kind."""
+    FSDP_COMPILED = "fsdp-compiled"
+    """FSDP2 with torch.compile."""
+    FSDP_EAGER = "fsdp-eager"
+    """FSDP2 without a compiler."""
+    FSDP_2023 = "fsdp-2023"
+    """FSDP of 2023 with flash attention."""
+    MEGATRON_2021 = "megatron-2021"
+    """Megatron of 2021 and 2022: attention in steps, nothing hidden."""
+    DEEPSPEED_2022 = "deepspeed-2022"
+    """The same layers under DeepSpeed's pipeline."""
+    ZERO3_2021 = "zero3-2021"
+    """The same layers with all states sharded and no prefetch."""
+
+
+class Scaling(StrEnum):
+    """Scaling of a narrow format."""
+
+    TENSOR = "tensor"
+    ROW = "row"
+    FINE = "fine"
+    """Blocks or MX."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What decides which corrections hold.
+
+    Attributes:
+        generation: ``ampere``, ``hopper``, ``blackwell`` or ``other``.
+        form: ``16bit``, ``fp8`` or ``nvfp4``.
+        release: Year and month of the framework's release; None where it isn't known, which counts as 2025.
+        windowed: Its attention has windows and sinks.
+        async_tensor: Tensor-parallel communication runs in pieces beside the matrix products.
+        fast_softmax: The accelerator takes twice the exponentials of its generation, as Blackwell Ultra does.
+        power_ratio: Power limit over that of the part on which the rate was found.
+        head_power_ratio: The same for 16-bit products.
+    """
+
+    software: Software
+    generation: str
+    form: str
+    scaling: Scaling = Scaling.TENSOR
+    release: tuple[int, int] | None = None
+    windowed: bool = False
+    async_tensor: bool = False
+    fast_softmax: bool = False
+    power_ratio: float = 1.0
+    head_power_ratio: float = 1.0
+
+
+UNFUSED: Final = frozenset({Software.MEGATRON_2021, Software.DEEPSPEED_2022, Software.ZERO3_2021})
+"""Software whose attention runs in steps."""
+TORCH: Final = frozenset({Software.FSDP_COMPILED, Software.FSDP_EAGER})
+"""Software written in plain PyTorch: projections apart, context parallelism by PyTorch's ring."""
+ELEMENT_BYTES: Final = {"16bit": 2.0, "fp8": 1.0, "nvfp4": 0.5625}
+MEASURED_SHARES: Final = frozenset(
+    {("ampere", "16bit"), ("hopper", "16bit"), ("hopper", "fp8"), ("blackwell", "16bit"), ("blackwell", "fp8"),
+     ("blackwell", "nvfp4")}
+)  # fmt: skip
+_TRAFFIC: Final = {
+    Software.MEGATRON_CORE: "megatron_core", Software.MLPERF: "megatron_core", Software.FSDP_COMPILED: "compiled",
+    Software.FSDP_EAGER: "eager", Software.FSDP_2023: "fsdp_2023",
+}  # fmt: skip
+_OVERLAP: Final = {Software.MEGATRON_CORE: "megatron_core", Software.MLPERF: "mlperf"}
+_ATTENTION: Final = {
+    Software.FSDP_COMPILED: "attention_stack_ratio_torchtitan",
+    Software.FSDP_EAGER: "attention_stack_ratio_torchtitan",
+    Software.FSDP_2023: "attention_stack_ratio_fsdp_2023",
+}
+
+
+def has_fast_softmax(accelerator: Accelerator) -> bool:
+    """Whether an accelerator takes twice the exponentials of its generation's first parts."""
+    return accelerator.generation == "blackwell-ultra"
+
+
+def training_constants(figure: Figures, setting: Setting) -> TrainingConstants:
+    """All corrections for a setting, from the catalog's figures.
+
+    Args:
+        figure: Reads a figure.
+        setting: Software, arithmetic, accelerator.
+
+    Returns:
+        Fields of the shape that `figure` returns.
+
+    Source:
+        planner-training-notes, sections 3, 4 and 9.
+    """
+    special = (
+        _products(figure, setting)
+        | _attention(figure, setting)
+        | _communication(figure, setting)
+        | _experts(figure, setting)
+    )
+    old = setting.software in UNFUSED
+    special["memory_traffic_factor"] = figure(
+        f"training_memory_traffic_factor_{'megatron_2021' if old else _TRAFFIC[setting.software]}"
+    )
+    deepspeed = setting.software is Software.DEEPSPEED_2022
+    special["engine_slowdown_fraction"] = (
+        figure("training_engine_slowdown_fraction_deepspeed") if deepspeed else np.zeros(1)
+    )
+    plain = {
+        field.name: figure(f"training_{field.name}")
+        for field in fields(TrainingConstants)
+        if field.name not in special
+    }
+    return TrainingConstants(**special, **plain)
+
+
+def _products(figure: Figures, setting: Setting) -> dict[str, Floats]:
+    generation, form = setting.generation, setting.form
+    width = "16bit" if form == "16bit" else "narrow"
+    exponent = figure("power_exponent")
+    share = _share(figure, generation, form) * setting.power_ratio**exponent
+    if form != "16bit" and setting.scaling is Scaling.ROW:
+        share = share * figure("gemm_rowwise_fp8_ratio")
+    if form != "16bit" and setting.scaling is Scaling.FINE:
+        share = share * figure("gemm_fine_scaling_ratio")
+    return {
+        "gemm_share_of_peak_fraction": share,
+        "gemm_shape_constant": figure(f"gemm_shape_constant_{width}"),
+        "head_gemm_share_of_peak_fraction": _share(figure, generation, "16bit")
+        * setting.head_power_ratio**exponent,
+        "head_gemm_shape_constant": figure("gemm_shape_constant_16bit"),
+        "gemm_element_bytes": np.array([ELEMENT_BYTES[form]]),
+        "separate_projections": np.array([float(setting.software in TORCH)]),
+        "cast_bytes_per_element": figure(f"training_cast_bytes_per_element_{width}"),
+        "weight_cast_bytes_per_parameter": figure(f"training_weight_cast_bytes_per_parameter_{width}"),
+    }
+
+
+def _share(figure: Figures, generation: str, form: str) -> Floats:
+    if (generation, form) in MEASURED_SHARES:
+        return figure(f"gemm_share_of_peak_{generation}_{form}_fraction")
+    return figure(f"gemm_share_of_peak_other_{'16bit' if form == '16bit' else 'fp8'}_fraction")
+
+
+def _attention(figure: Figures, setting: Setting) -> dict[str, Floats]:
+    if setting.software in UNFUSED:
+        return {
+            "attention_share_of_peak_fraction": figure("attention_share_of_peak_unfused_fraction"),
+            "attention_flop_ratio": np.array([2.0]),
+            "score_traffic_bytes_per_entry": figure("training_score_traffic_bytes_per_entry_unfused"),
+            "attention_backward_flop_ratio": np.array([2.0]),
+            "attention_backward_rate_fraction": np.ones(1),
+            "attention_sequence_constant_tokens": np.zeros(1),
+        }
+    share = figure(f"attention_share_of_peak_{setting.generation}_fraction")
+    if setting.software in _ATTENTION:
+        share = share * figure(_ATTENTION[setting.software])
+    if setting.fast_softmax:
+        share = share * figure("attention_fast_softmax_ratio")
+    if setting.windowed:
+        share = share * figure("attention_sinks_ratio")
+    return {
+        "attention_share_of_peak_fraction": share,
+        "attention_flop_ratio": np.ones(1),
+        "score_traffic_bytes_per_entry": np.zeros(1),
+    }
+
+
+def _communication(figure: Figures, setting: Setting) -> dict[str, Floats]:
+    software = setting.software
+    old = software in UNFUSED
+    tensor = "async" if setting.async_tensor else _OVERLAP.get(software, "older")
+    data = "older" if old else "mlperf" if software is Software.MLPERF else "megatron_core"
+    zero3 = software is Software.ZERO3_2021
+    return {
+        "tensor_overlap_fraction": figure(f"tensor_overlap_fraction_{tensor}"),
+        "data_overlap_fraction": figure(f"data_overlap_fraction_{data}"),
+        "sharded_hiding_fraction": figure(f"training_sharded_hiding_fraction{'_older' if old else ''}"),
+        "sharded_network_share_fraction": figure("training_sharded_network_share_fraction_older")
+        if zero3
+        else np.ones(1),
+        "context_slowdown_fraction": figure("training_context_slowdown_fraction_torch")
+        if software in TORCH
+        else np.zeros(1),
+        "sharded_ring_step_s": figure("training_sharded_ring_step_s_older") if zero3 else np.zeros(1),
+    }
+
+
+def _experts(figure: Figures, setting: Setting) -> dict[str, Floats]:
+    """Exchange, permutation, host and grouped products by release."""
+    release = setting.release or (2025, 1)
+    late = release >= (2026, 6)
+    spread = "from_2026" if release >= (2026, 1) else "before_2026"
+    grouped = "_blackwell" if setting.generation == "blackwell" else ""
+    return {
+        "expert_exposed_fraction": figure(f"expert_exposed_fraction_{'from' if late else 'before'}_2026_06"),
+        "permute_passes": figure(f"permute_passes_{'from' if late else 'before'}_2026_06"),
+        "sparse_layer_host_s": figure(f"sparse_layer_host_s_{'from_2026_06' if late else '2025'}"),
+        "expert_once_per_domain_fraction": figure(f"expert_once_per_domain_fraction_{spread}"),
+        "grouped_gemm_share_ratio": figure(f"grouped_gemm_share_ratio{grouped}"),
+    }

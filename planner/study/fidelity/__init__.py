@@ -1,0 +1,1 @@
+"""Predictions beside what others measured: reading rows, predicting each, and the errors."""
