@@ -111,7 +111,18 @@ def test_an_expert_exchange_says_its_rung_and_scales_with_bytes(capsys: pytest.C
 
 
 def test_a_combine_on_another_link_stands_on_physics(capsys: pytest.CaptureFixture[str]) -> None:
-    call = ["collective", "--op", "moe_combine", "--bytes", "7M", "--gpus", "16", "--system", "dgx-b200", "--json"]
+    call = [
+        "collective",
+        "--op",
+        "moe_combine",
+        "--bytes",
+        "7M",
+        "--gpus",
+        "16",
+        "--system",
+        "dgx-b200",
+        "--json",
+    ]
     assert run_app(call) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["rung"] == "physics" and answer["extrapolated"]
