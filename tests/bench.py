@@ -83,6 +83,78 @@ def million_collectives_s() -> float:
     return time.process_time() - start
 
 
+GPT_3 = ("h100-16384-roce", ["workloads.0.model=gpt-3-175b", "cluster.groups.0.gpus=4096",
+         "workloads.0.sequence_tokens=2048", "workloads.0.batch_sequences=1536"])  # fmt: skip
+"""GPT-3's own batch of 3.2 million tokens."""
+LLAMA_405B = ("h100-16384-roce", [])
+EXPERTS = ("gb200-nvl72-16", [])
+Searched = tuple[str, list[str]]
+
+
+def searched(what: Searched) -> tuple[float, int]:
+    """CPU seconds of a search over every legal plan, its enumeration included, and the plans."""
+    from planner.catalog.store import open_catalog
+    from planner.evaluate import evaluate
+    from planner.performance.search import Draw, search_plans
+    from planner.performance.search_space import search_space
+    from planner.scenario.load import load_scenario
+
+    built = evaluate(load_scenario(what[0], changes=what[1]), open_catalog()).built
+    assert built is not None
+    found = built.performance.trained[0]
+    start = time.process_time()
+    space = search_space(found.job)
+    draw = Draw(np.array([1000.0]), np.array([200.0]))
+    choice = search_plans(found.case, space.blocks(), total=space.plans(), draw=draw)
+    return time.process_time() - start, choice.tried
+
+
+def search_s(what: Searched) -> float:
+    """CPU seconds of a search, best of three; the count is printed beside it."""
+    runs = [searched(what) for _ in range(3)]
+    print(f"  {runs[0][1]:,} plans of {what[0]}, {runs[0][1] / min(runs)[0] / 1e6:.1f} million a second")
+    return min(runs)[0]
+
+
+def three_million_plans_s() -> float:
+    """CPU seconds that three million full evaluations take in the slowest of the searches."""
+    return max(3e6 * seconds / plans for seconds, plans in map(searched, (GPT_3, LLAMA_405B, EXPERTS)))
+
+
+def thousand_plans_s() -> float:
+    """CPU seconds of a batch of 1,000 plans in no order, best of ten."""
+    from planner.catalog.store import open_catalog
+    from planner.evaluate import evaluate
+    from planner.performance.plans import taken
+    from planner.performance.search import evaluate_plans
+    from planner.performance.search_space import quick_axes, search_space
+    from planner.scenario.load import load_scenario
+
+    built = evaluate(load_scenario(SCENARIO), open_catalog()).built
+    assert built is not None
+    found = built.performance.trained[0]
+    plans = search_space(found.job, quick_axes(8192)).flat()
+    batch = taken(plans, np.random.default_rng(0).permutation(plans.tensor_ranks.size)[:1000])
+
+    def once() -> float:
+        start = time.process_time()
+        evaluate_plans(found.case, batch)
+        return time.process_time() - start
+
+    return min(once() for _ in range(10))
+
+
+def search_peak_gb() -> float:
+    """Peak memory of the search command, GB, on the space of most plans."""
+    code = (
+        "import resource, sys; from planner.cli.app import run_app; "
+        f"code = run_app(['search', '{EXPERTS[0]}', '--json']); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(done.stderr.split()[-1]) * 1024 / 1e9
+
+
 def batch_s(folder: Path, formats: str) -> float:
     """Wall time of 100 scenarios in one call on two processes."""
     names = []
@@ -129,6 +201,11 @@ def main() -> None:
             ("run, with HTML and charts, CPU s", "3.5", lambda: cpu_s(run)),
             ("evaluation alone, CPU s", "0.035", evaluation_s),
             ("1e6 collective times, CPU s", "1", million_collectives_s),
+            ("search, GPT-3 175B on 4,096 H100, CPU s", "5", lambda: search_s(GPT_3)),
+            ("search, Llama 3.1 405B on 16,384 H100, CPU s", "10", lambda: search_s(LLAMA_405B)),
+            ("3e6 plans fully evaluated, CPU s", "1", three_million_plans_s),
+            ("1,000 plans in one batch, CPU s", "0.005", thousand_plans_s),
+            ("search, peak memory, GB", "1", search_peak_gb),
             ("100 scenarios, two processes, no HTML, wall s", "20", lambda: batch_s(folder, "json,xlsx")),
             (
                 "100 scenarios, two processes, with HTML, wall s",

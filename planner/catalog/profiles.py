@@ -51,9 +51,9 @@ class RegimeFit(Frozen):
     """One regime of a message-size curve: time = start + ramp x sqrt(bytes) + slope x bytes."""
 
     from_bytes: Finite = Field(ge=0)
-    start_us: Finite = Field(ge=0)
-    ramp_ns_per_sqrt_byte: Finite = Field(default=0.0, ge=0)
-    ps_per_byte: Finite = Field(ge=0)
+    start_us: Finite = Field(ge=0, le=1e9)
+    ramp_ns_per_sqrt_byte: Finite = Field(default=0.0, ge=0, le=1e9)
+    ps_per_byte: Finite = Field(ge=0, le=1e9)
 
 
 class CollectiveFit(Frozen):
@@ -83,6 +83,11 @@ class CollectiveFit(Frozen):
         sizes = [one.from_bytes for one in self.regimes]
         if sizes != sorted(set(sizes)):
             raise ValueError("regimes must come by rising from_bytes")
+        if self.nodes > self.ranks:
+            raise ValueError(f"{self.nodes} nodes hold {self.ranks} ranks, and each holds one or more")
+        for one in self.regimes:
+            if max(one.start_us, one.ramp_ns_per_sqrt_byte, one.ps_per_byte) <= 0:
+                raise ValueError("a regime takes no time")
         if self.min_bytes > self.max_bytes:
             raise ValueError(f"min_bytes {self.min_bytes} is above max_bytes {self.max_bytes}")
         return self

@@ -237,16 +237,15 @@ def open_catalog(overlays: Sequence[Path] = ()) -> Catalog:
 
     missing = [path for path in overlays if not _is_overlay(path)]
     if missing:
-        raise CatalogError(
-            Problem(
-                "no such catalog folder",
-                Place(str(path)),
-                remedy="give a folder laid out like catalog/, or the file of a profile",
-            )
-            for path in missing
-        )
+        raise CatalogError(_no_overlay(path) for path in missing)
     own = user_config_path("cluster-planner") / "catalog"
     return Catalog([shipped("catalog"), *([own] if own.is_dir() else []), *overlays])
+
+
+def _no_overlay(path: Path) -> Problem:
+    if path.suffix == ".yaml":
+        return Problem("no such profile file", Place(str(path)), remedy="write one with planner calibrate")
+    return Problem("no such catalog folder", Place(str(path)), remedy="give a folder laid out like catalog/")
 
 
 def _is_overlay(path: Path) -> bool:

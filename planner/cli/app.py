@@ -10,6 +10,17 @@ import typer
 
 import planner
 from planner.cli.bench_commands import bench_app
+from planner.cli.measured_commands import add_measured
+from planner.cli.options import (
+    Anchors,
+    AsJson,
+    Calibrations,
+    Changes,
+    Folders,
+    OneScenario,
+    Scenarios,
+    with_profiles,
+)
 
 app = typer.Typer(
     name="planner",
@@ -25,35 +36,6 @@ catalog_app = typer.Typer(
 )
 app.add_typer(catalog_app, name="catalog")
 app.add_typer(bench_app, name="bench")
-
-Scenarios = Annotated[list[str], typer.Argument(help="Scenario files, or names of shipped ones.")]
-OneScenario = Annotated[str, typer.Argument(help="A scenario file, or the name of a shipped one.")]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a value, such as site.pue=1.2. Repeatable."),
-]
-Folders = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--catalog", metavar="DIR", help="Folder laid out like catalog/ that adds or replaces items."
-    ),
-]
-Calibrations = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--calibration", metavar="PROFILE",
-        help="Calibration profile, an id or a file of planner calibrate, before the shipped ones. Repeatable.",
-    ),
-]  # fmt: skip
-Anchors = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--anchor", metavar="FILE",
-        help="Measured runs of your own stack that correct the training step; see planner bench anchor. Repeatable.",
-    ),
-]  # fmt: skip
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
-
 
 MOST_PROBLEMS = 100
 
@@ -106,34 +88,6 @@ def _reader_left() -> int:
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
-
-
-def profile_files(profiles: list[str]) -> list[Path]:
-    """Profiles given as files, which stand beside the catalog's folders."""
-    return [Path(one) for one in profiles if one.endswith(".yaml")]
-
-
-def profile_ids(profiles: list[str]) -> list[str]:
-    """Ids of profiles given as ids or as files.
-
-    >>> profile_ids(["h200-sxm-141gb.bench", "lab/mine.yaml"])
-    ['h200-sxm-141gb.bench', 'mine']
-    """
-    return [Path(one).stem if one.endswith(".yaml") else one for one in profiles]
-
-
-def with_profiles(
-    changes: list[str], folders: list[Path], profiles: list[str]
-) -> tuple[list[str], list[Path]]:
-    """Changes and catalog folders of a call that names calibration profiles.
-
-    >>> with_profiles([], [], ["lab/mine.yaml"])[0]
-    ['calibration=[mine]']
-    """
-    if not profiles:
-        return changes, folders
-    said = f"calibration=[{', '.join(profile_ids(profiles))}]"
-    return [*changes, said], [*folders, *profile_files(profiles)]
 
 
 def say_problems(problems: list[str], *, to_stdout: bool = False) -> None:
@@ -230,11 +184,14 @@ def run(
 
 
 @app.command(epilog="Example: planner check my.yaml")
-def check(scenarios: Scenarios, change: Changes = None, catalog: Folders = None) -> int:
+def check(
+    scenarios: Scenarios, change: Changes = None, calibration: Calibrations = None, catalog: Folders = None
+) -> int:
     """Validate scenarios: every problem with file, line and remedy."""
     from planner.cli.inspect import check_scenarios
 
-    return check_scenarios(scenarios, changes=change or [], catalog=catalog or [])
+    changes, folders = with_profiles(change or [], catalog or [], calibration or [])
+    return check_scenarios(scenarios, changes=changes, catalog=folders)
 
 
 @app.command(epilog="Example: planner explain h200-1024-ndr capex.total_usd")
@@ -242,6 +199,7 @@ def explain(
     scenario: OneScenario,
     key: Annotated[str | None, typer.Argument(help="Ledger key; all keys are listed without one.")] = None,
     change: Changes = None,
+    calibration: Calibrations = None,
     catalog: Folders = None,
     depth: Annotated[int, typer.Option(min=1, max=99, help="Levels to walk down; 99 shows every input.")] = 6,
     as_json: AsJson = False,
@@ -249,9 +207,8 @@ def explain(
     """Say how a number came about, down to source and date."""
     from planner.cli.inspect import explain_key
 
-    return explain_key(
-        scenario, key, changes=change or [], catalog=catalog or [], depth=depth, as_json=as_json
-    )
+    changes, folders = with_profiles(change or [], catalog or [], calibration or [])
+    return explain_key(scenario, key, changes=changes, catalog=folders, depth=depth, as_json=as_json)
 
 
 @app.command(epilog="Example: planner search h100-16384-roce --by cost --top 5")
@@ -340,104 +297,7 @@ def fabric(
     )  # fmt: skip
 
 
-@app.command(epilog="Example: planner collective --op all_reduce --bytes 256M --gpus 64 --system dgx-h200")
-def collective(
-    op: Annotated[
-        str,
-        typer.Option(
-            help="all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_receive, moe_dispatch or "
-            "moe_combine."
-        ),
-    ],
-    size: Annotated[str, typer.Option("--bytes", help="Payload as nccl-tests counts it, such as 64K or 8G.")],
-    gpus: Annotated[int, typer.Option(min=2, max=1_000_000, help="Ranks.")],
-    system: Annotated[str, typer.Option(help="Server or rack, a catalog id.")],
-    nodes: Annotated[
-        int | None, typer.Option(min=1, help="Servers or racks; as few as hold the GPUs by default.")
-    ] = None,
-    nic: Annotated[str | None, typer.Option(help="Another NIC than the server's own.")] = None,
-    switch: Annotated[str | None, typer.Option(help="Leaf switch, a catalog id.")] = None,
-    dtype: Annotated[str, typer.Option(help="Element type.")] = "bf16",
-    in_network: Annotated[
-        bool, typer.Option("--in-network", help="Let the network's switches add up (SHARP).")
-    ] = False,
-    staged: Annotated[
-        bool, typer.Option("--host-staged", help="Peer-to-peer is off: bytes go through host memory.")
-    ] = False,
-    hidden: Annotated[int, typer.Option(min=1, help="Of an expert exchange: elements of a token.")] = 7168,
-    top_k: Annotated[int, typer.Option(min=1, help="Of an expert exchange: experts of a token.")] = 8,
-    experts: Annotated[int, typer.Option(min=1, help="Of an expert exchange: routed experts.")] = 256,
-    low_latency: Annotated[
-        bool, typer.Option("--low-latency", help="Of an expert exchange: kernels for decoding.")
-    ] = False,
-    calibration: Calibrations = None,
-    catalog: Folders = None,
-    as_json: AsJson = False,
-) -> int:
-    """Predict the time and bandwidth of one collective, and say what that rests on."""
-    from planner.cli.collective import ExchangeOptions, predict_one
-
-    return predict_one(
-        op=op, size=size, gpus=gpus, system=system, nodes=nodes, nic=nic, switch=switch, dtype=dtype,
-        in_network=in_network, staged=staged, exchange=ExchangeOptions(hidden, top_k, experts, low_latency),
-        profiles=profile_ids(calibration or []),
-        catalog=[*(catalog or []), *profile_files(calibration or [])], as_json=as_json,
-    )  # fmt: skip
-
-
-@app.command(epilog="Example: planner calibrate nccl.log bench.json -o my-h200.yaml")
-def calibrate(
-    files: Annotated[
-        list[Path], typer.Argument(help="Results of planner bench, logs of nccl-tests, or CSV tables.")
-    ],
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="PROFILE", help="YAML file to write.")
-    ] = None,
-    accelerator: Annotated[
-        str | None, typer.Option(help="Catalog id, where the files don't name the accelerator.")
-    ] = None,
-    name: Annotated[str, typer.Option(help="Title of the profile.")] = "",
-    as_of: Annotated[
-        str, typer.Option(metavar="DATE", help="When logs and tables were measured; they carry no date.")
-    ] = "",
-    source: Annotated[
-        str | None, typer.Option(help="Publication of tables, an id of the catalog's sources.")
-    ] = None,
-    catalog: Folders = None,
-    as_json: AsJson = False,
-) -> int:
-    """Fit measurements as a profile, and say how well the fit lies to them."""
-    from planner.cli.calibrate import calibrate as fit
-
-    return fit(
-        files, output=output, accelerator=accelerator, name=name, as_of=as_of, source=source,
-        catalog=catalog or [], as_json=as_json,
-    )  # fmt: skip
-
-
-@app.command(epilog="Example: planner fidelity my-runs.json --json")
-def fidelity(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Measured rows: JSON, or CSV tables; those that ship by default."),
-    ] = None,
-    leave_out: Annotated[
-        bool,
-        typer.Option(
-            "--leave-out",
-            help="Fit the training model anew without each family, source, GPU generation and stack.",
-        ),
-    ] = False,
-    anchor: Anchors = None,
-    catalog: Folders = None,
-    as_json: AsJson = False,
-) -> int:
-    """Predict every measured row and show the errors, the misses included."""
-    from planner.cli.fidelity import compare
-
-    return compare(
-        files or [], catalog=catalog or [], as_json=as_json, leave_out=leave_out, anchors=anchor or []
-    )
+add_measured(app)
 
 
 @catalog_app.command("list", epilog="Example: planner catalog list transceivers --filter '800g price<900'")

@@ -79,7 +79,9 @@ def bench_result(path: Path) -> dict[str, Any]:
         raise InputError(
             Problem(f"JSON is damaged or cut: {error.msg}", Place(str(path), error.lineno, error.colno))
         ) from None
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InputError(Problem("is nested too deep", where)) from None
+    except (OSError, EOFError, zlib.error, ValueError) as error:
         raise InputError(
             Problem(f"can't be read: {getattr(error, 'strerror', None) or error}", where)
         ) from None
@@ -91,6 +93,13 @@ def bench_result(path: Path) -> dict[str, Any]:
         raise InputError(
             Problem("is no result of planner bench", where, remedy="planner bench -o FILE writes one")
         )
+    from planner.measure.parse.bench import wrong_shapes
+
+    environment = document.get("environment") or {}
+    if not isinstance(environment, dict):
+        raise InputError(Problem(f"environment is {environment!r:.40}", where))
+    if wrong := wrong_shapes(document["sections"], environment):
+        raise InputError([Problem(said, where) for said in wrong])
     return document
 
 

@@ -14,8 +14,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from planner.catalog.figure import Date, Id
 from planner.catalog.profiles import CollectiveFit, Profile, RawFile
-from planner.catalog.store import open_catalog
-from planner.errors import CalibrationError, InputError, Place, Problem
+from planner.catalog.store import Catalog, open_catalog
+from planner.errors import CalibrationError, InputError, Place, Problem, nearest
 from planner.measure.fit.profile import Fitted, digest, fit_profile
 from planner.measure.parse.points import LogError, Measurements
 from planner.measure.parse.read import read_points
@@ -43,9 +43,10 @@ def calibrate(
         InputError: A file is damaged; every problem with its line.
         CalibrationError: The files hold nothing that can be fitted, or of several accelerators.
     """
-    _check_options(output, as_of, source)
-    read = read_all(files)
     shelf = open_catalog(catalog)
+    _check_options(output, as_of, source, shelf)
+    files = list({path.resolve(): path for path in reversed(files)}.values())[::-1]
+    read = read_all(files)
     for one in read:
         for note in one.notes:
             print(f"{one.path}: {note}", file=sys.stderr)
@@ -55,6 +56,8 @@ def calibrate(
     )  # fmt: skip
     for reason in fitted.refused:
         print(f"not fitted: {reason}", file=sys.stderr)
+    for reason in fitted.doubts:
+        print(f"doubtful: {reason}", file=sys.stderr)
     if as_json:
         print(json.dumps(_summary(fitted), indent=1, allow_nan=False))
     else:
@@ -65,24 +68,45 @@ def calibrate(
     return 0
 
 
-def _check_options(output: Path | None, as_of: str, source: str | None) -> None:
+def _check_options(output: Path | None, as_of: str, source: str | None, shelf: Catalog) -> None:
     """Refuse what would make no valid profile, all at once and before long work."""
+    problems = _about_output(output) if output is not None else []
+    if as_of and not _fits(Date, as_of):
+        problems.append(Problem(f"--as-of '{as_of}' is no day", remedy="write --as-of YYYY-MM-DD"))
+    if source is not None and not _fits(Id, source):
+        problems.append(Problem(f"--source '{source}' is no id", remedy="name an entry of sources.yaml"))
+    elif source is not None and source not in shelf.sources:
+        near = (
+            nearest(source, shelf.sources)
+            or "name an entry of sources.yaml, or add it to one in --catalog DIR"
+        )
+        problems.append(Problem(f"--source: no publication '{source}' in the catalog", remedy=near))
+    if problems:
+        raise InputError(problems)
+
+
+def _about_output(output: Path) -> list[Problem]:
+    """What is wrong with the path of a profile; its name becomes an id."""
+    if output.suffix != ".yaml":
+        # `.yaml` alone is a hidden file without a name before its ending
+        name = output.name if output.suffix else output.name.removesuffix(".yaml") or "NAME"
+        better = output.parent / f"{name}.yaml"
+        return [Problem(f"'{output}' doesn't end in .yaml", remedy=f"write -o {better}")]
     problems = []
-    if output is not None and output.suffix != ".yaml":
-        problems.append(Problem(f"'{output}' doesn't end in .yaml", remedy=f"write -o {output}.yaml"))
-    elif output is not None and not _fits(Id, output.stem):
+    if not _fits(Id, output.stem):
         problems.append(
             Problem(
                 f"'{output.stem}' is no id",
                 remedy="name the file in small letters, digits, points and hyphens",
             )
         )
-    if as_of and not _fits(Date, as_of):
-        problems.append(Problem(f"--as-of '{as_of}' is no day", remedy="write --as-of YYYY-MM-DD"))
-    if source is not None and not _fits(Id, source):
-        problems.append(Problem(f"--source '{source}' is no id", remedy="name an entry of sources.yaml"))
-    if problems:
-        raise InputError(problems)
+    if output.is_dir():
+        problems.append(Problem("is a folder, and a file is needed", Place(str(output))))
+    if not output.parent.is_dir():
+        problems.append(
+            Problem(f"no folder '{output.parent}'", Place(str(output)), remedy="name a folder that is there")
+        )
+    return problems
 
 
 def _fits(kind: Any, text: str) -> bool:
@@ -225,9 +249,7 @@ def write_profile(profile: Profile, files: Sequence[Path], output: Path) -> None
         whole = profile.model_copy(update={"raw": tuple(kept)})
         replace_file(output, profile_yaml(whole).encode())
     except OSError as error:
-        raise InputError(
-            Problem(f"can't be written: {error.strerror}", Place(str(output)), remedy="name a folder that is there")
-        ) from error  # fmt: skip
+        raise InputError(Problem(f"can't be written: {error.strerror}", Place(str(output)))) from error
 
 
 def raw_names(files: Sequence[Path], profile_id: str) -> list[str]:
@@ -254,7 +276,8 @@ def _packed(path: Path) -> bytes:
 def profile_yaml(profile: Profile) -> str:
     """The profile as a catalog item, one fit a line."""
     data = profile.model_dump(mode="json", exclude_defaults=True)
-    again = f"planner calibrate {RAW}/{profile.id}.* -o {profile.id}.yaml --as-of {profile.as_of}"
+    raw = " ".join(one.file for one in profile.raw)
+    again = f"planner calibrate {raw} -o {profile.id}.yaml --as-of {profile.as_of}"
     again += f" --accelerator {profile.accelerator}" + (
         f" --source {profile.source}" if profile.source else ""
     )
@@ -270,7 +293,8 @@ def profile_yaml(profile: Profile) -> str:
 
 
 def _summary(fitted: Fitted) -> dict[str, Any]:
-    return {"refused": list(fitted.refused), **fitted.profile.model_dump(mode="json", exclude_defaults=True)}
+    said = {"refused": list(fitted.refused), "doubts": list(fitted.doubts)}
+    return {**said, **fitted.profile.model_dump(mode="json", exclude_defaults=True)}
 
 
 __all__ = ["CalibrationError", "calibrate", "profile_yaml", "read_all", "report", "write_profile"]

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 
 import numpy as np
 
@@ -239,6 +240,12 @@ def as_object(
     }  # fmt: skip
 
 
+def _wrapped(text: str, rung: str) -> list[str]:
+    """The rung and what it rests on, within 80 columns."""
+    said = text if text.startswith(rung) else f"{rung}: {text}"
+    return wrap(said, 78, initial_indent="  rung       ", subsequent_indent=" " * 13)
+
+
 def as_text(answer: dict[str, object]) -> str:
     """The answer for a terminal."""
     microseconds = [float(str(answer[key])) * 1e6 for key in ("time_s", "low_s", "high_s")]
@@ -251,8 +258,9 @@ def as_text(answer: dict[str, object]) -> str:
         f"  bus        {bus:,.1f} GB/s = {bus * BITS_PER_BYTE:,.0f} Gbit/s",
         f"  runs as    {answer['algorithm']}",
         f"  limited by {answer['limited_by']}",
-        f"  rung       {answer['rung']}: {answer['how']}"
-        + (" (extrapolated)" if answer["extrapolated"] else ""),
+        *_wrapped(
+            f"{answer['how']}" + (" (extrapolated)" if answer["extrapolated"] else ""), str(answer["rung"])
+        ),
         f"  profile    {answer['profile'] or 'none'}",
     ]
     return "\n".join(lines)

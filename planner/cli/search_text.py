@@ -132,10 +132,11 @@ def as_text(found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal) -> 
     ]
     for axis, values in choice.axes.items():
         lines += _wrapped(f"  {axis.replace('_', ' ')}  ", values_in_words(values))
-    lines += ["", *_ranking(choice, rates, goal), ""]
+    lines += ["", *_ranking(choice, rates, goal, job.gpus), ""]
     for other in choice.rankings:
         if other is not goal:
             lines += _first(choice, rates, other)
+    lines.append("cost and energy are of the GPUs that a plan uses")
     lines += ["", "refused"]
     for reason, count in sorted(choice.refused.items(), key=lambda item: (-item[1], item[0])):
         if count:
@@ -143,7 +144,7 @@ def as_text(found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal) -> 
     return "\n".join(lines)
 
 
-def _ranking(choice: PlanChoice, rates: RunRates, goal: Goal) -> list[str]:
+def _ranking(choice: PlanChoice, rates: RunRates, goal: Goal, gpus: int) -> list[str]:
     lines = [
         f"by {goal.value}: {TITLES[goal]}",
         f"{'':>3} {'TP':>3} {'PP':>3} {'CP':>4} {'DP':>5} {'EP':>3} {'VP':>3} {'MB':>3} {'shard':<5} {'step':>9} "
@@ -162,9 +163,10 @@ def _ranking(choice: PlanChoice, rates: RunRates, goal: Goal) -> list[str]:
             f"{one.step.mfu[0] / rates.step_ratio * 100:>5.1f}% {total_bytes(one.memory)[0] / GIGA:>5.1f} "
             f"{run.days:>7.4g} {run.usd / 1e6:>7.4g}"
         )
-        said = [one.why, recompute_in_words(plan)]
-        if any(said):
-            lines += _wrapped("      ", "; ".join(part for part in said if part))
+        used = f"uses {run.gpus:,} GPUs" if run.gpus < gpus else ""
+        said = [part for part in (one.why, recompute_in_words(plan), used) if part]
+        if said:
+            lines += _wrapped("      ", "; ".join(said))
     return lines
 
 
@@ -173,7 +175,7 @@ def _first(choice: PlanChoice, rates: RunRates, goal: Goal) -> list[str]:
     run = run_of(rates, one)
     return _wrapped(
         f"by {goal.value}: ",
-        f"{plan_in_words(one.plan)}, step {_seconds(run.step_s)}, {run.days:.4g} days, {run.usd / 1e6:.4g} M USD, "
+        f"{plan_in_words(one.plan)} on {run.gpus:,} GPUs, step {_seconds(run.step_s)}, {run.days:.4g} days, {run.usd / 1e6:.4g} M USD, "
         f"{run.kwh / 1e6:.4g} GWh",
     )
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from planner.catalog.figure import Figure
 from planner.catalog.index import catalog_index
+from planner.catalog.profiles import Profile
 from planner.catalog.schema import FAMILIES
 from planner.catalog.store import Catalog, Entry, open_catalog
 from planner.errors import InputError, Problem, nearest
@@ -79,6 +81,11 @@ def _print_entry(shelf: Catalog, entry: Entry[Any]) -> None:
     print(f"{item.family}/{item.id}: {item.name}  ({entry.document.path})")
     if not item.orderable:
         print(f"  not orderable: {item.why_not_orderable}")
+    if isinstance(item, Profile):
+        from planner.cli.calibrate import report
+
+        print("\n".join(report(item)[1:]))
+        return
     figures: dict[str, Figure] = {}
     for name, value in item:
         if isinstance(value, Figure):
@@ -121,10 +128,25 @@ def check_items(*, catalog: Sequence[Path]) -> int:
         for name, source in _sources(entry.item):
             if source not in shelf.sources:
                 problems.append(f"{entry.document.path}: {name}: no source '{source}' in sources.yaml")
+        if isinstance(entry.item, Profile):
+            problems += _raw_problems(shelf, entry.item)
     for problem in problems:
         print(problem)
     print(f"{checked} items, {len(shelf.sources)} sources, {len(problems)} problems", file=sys.stderr)
     return 2 if problems else 0
+
+
+def _raw_problems(catalog: Catalog, profile: Profile) -> list[str]:
+    """Raw files that are gone or aren't those the profile was fitted from."""
+    path = catalog.path_of(Profile, profile.id)
+    found = []
+    for raw in profile.raw:
+        file = path.parent / raw.file
+        if not file.is_file():
+            found.append(f"{path}: raw file {raw.file} is missing (the fit stands, and can't be made again)")
+        elif sha256(file.read_bytes()).hexdigest() != raw.sha256:
+            found.append(f"{path}: raw file {raw.file} isn't the one the profile was fitted from")
+    return found
 
 
 def _sources(item: Any) -> list[tuple[str, str]]:

@@ -92,6 +92,8 @@ NAMES = {
     "model_band_known_stack": "Band of the step time, known stack",
     "model_band_unknown_stack": "Band of the step time, unknown stack",
     "model_band_moe": "Band of the step time, mixture of experts",
+    "model_scatter_dense": "Scatter of dense runs of one stack",
+    "model_scatter_moe": "Scatter of runs of one stack, mixture of experts",
     "scale_up_start": "Scale-up start time",
     "scale_up_hop": "Scale-up time per hop",
     "collective_band_measured": "Band of measured collectives",

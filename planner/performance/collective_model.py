@@ -104,8 +104,8 @@ class CollectiveModel:
             named=system.profiles, narrow=dtype in NARROW, staged=system.staged,
         )  # fmt: skip
 
-    def links(self, nodes: int) -> Links:
-        """The network as one rank of a job on so many boxes sees it."""
+    def links(self, nodes: int, ranks: int | None = None) -> Links:
+        """The network as one rank of a job on so many boxes sees it; a measured group of these ranks goes first."""
         one, assumed, system = np.ones(1), self.assumed, self.system
         outside = outside_all_to_all = Link(one * np.inf, np.zeros(1), np.zeros(1), np.zeros(1))
         gain, overhead = one, np.zeros(1)
@@ -125,7 +125,7 @@ class CollectiveModel:
             self.domain.curves, one, outside, outside_all_to_all, one * system.domain_ranks,
             one * system.node_ranks, overhead, assumed("hierarchical_pipeline_fill_s"), gain, NetworkRatios(),
         )  # fmt: skip
-        return network_ratios(self.domain.shelf, bare)
+        return network_ratios(self.domain.shelf, bare, None if ranks is None else (ranks, nodes))
 
     def predict(
         self, operation: Collective, *, message_bytes: Floats, ranks: int, nodes: int = 1,
@@ -150,19 +150,32 @@ class CollectiveModel:
         ('measured', True)
         """
         near = max(1, ranks // nodes)
-        links = self.links(nodes)
+        links = self.links(nodes, ranks)
         time = self._time_s(links, operation, message_bytes, ranks, near, in_network)
         group = self.domain.curves.group(operation, near) if near > 1 else None
         rung, width, profile, how = self._standing(operation, group, ranks, nodes, links, in_network)
         spans = nodes > 1
+        band = 1.0 + width + self._beyond(links, operation, group, message_bytes, nodes)
         rate = message_bytes / time
         factor = bus_factor(operation, ranks=np.array([float(ranks)]))
         return Prediction(
-            time_s=time, low_s=time / (1.0 + width), high_s=time * (1.0 + width), algbw_bytes_per_s=rate,
+            time_s=time, low_s=time / band, high_s=time * band, algbw_bytes_per_s=rate,
             busbw_bytes_per_s=rate * factor, extrapolated=_extrapolated(links, operation, group, message_bytes, ranks, nodes),
             limited_by=self._limits(links, operation, message_bytes, ranks, near, time),
             algorithm=self._algorithm(operation, group, spans, in_network), rung=rung, profile=profile, how=how,
         )  # fmt: skip
+
+    def _beyond(
+        self, links: Links, operation: Collective, group: GroupCurve | None, message_bytes: Floats, nodes: int
+    ) -> Floats:
+        """How much wider the band is for each size beyond those measured: by the doubling."""
+        least, most = 0.0, np.inf
+        if nodes > 1 and operation in links.measured.spans_bytes:
+            least, most = links.measured.spans_bytes[operation]
+        elif nodes == 1 and group is not None and group.max_bytes > 0:
+            least, most = float(group.min_bytes), float(group.max_bytes)
+        outside = np.maximum(message_bytes / most, least / np.maximum(message_bytes, 1.0))
+        return self._width("doubling") * np.log2(np.maximum(outside, 1.0))
 
     def _time_s(
         self, links: Links, operation: Collective, message_bytes: Floats, ranks: int, near: int,

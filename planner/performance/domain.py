@@ -97,7 +97,7 @@ def evidence(group: GroupCurve, shelf: Shelf) -> Source:
             profile = entry.item
             measured = group.rung is Rung.MEASURED
             return Source(
-                where=f"{entry.document.path}:1", source=profile.source or "planner-bench",
+                where=f"{entry.document.path}:1", source=profile.source or "",
                 basis=Basis.MEASURED if measured else Basis.ESTIMATE, as_of=profile.as_of, verified=True,
                 note=f"{group.rung.value}: {group.how}",
             )  # fmt: skip

@@ -76,7 +76,7 @@ def _evidence(
         (float(one.bytes), _rate(group, one))
         for one in points
         if NAMES.get(one.op, one.op) == group.operation.value and one.ranks == group.ranks
-        and one.nodes == 1 and one.dtype in WIDE[:2] and one.link != Path.HOST_STAGED.value
+        and one.nodes == 1 and one.dtype in WIDE and one.link != Path.HOST_STAGED.value
     )  # fmt: skip
     return CurveEvidence(
         group, SIZES_BYTES, rate, rate / width, rate * width, tuple(mine),

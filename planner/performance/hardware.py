@@ -78,7 +78,7 @@ def hardware(assumed: Assumed, cluster: Cluster, precision: Precision) -> Hardwa
     group = cluster.parts.groups[0]
     generation = family(group.accelerator.item.generation)
     domain = cluster_domain(assumed, cluster)
-    links = _links(assumed, cluster, domain)
+    links = cluster_links(assumed, cluster, domain)
     chip = chip_rates(assumed, group.accelerator, precision)
     chip = replace(chip, memory_bytes_per_s=chip.memory_bytes_per_s * memory_ratio(assumed, domain.shelf))
     return Hardware(generation, chip, links, domain, gemm_ratio(assumed, domain.shelf, precision))
@@ -105,7 +105,8 @@ def engine_link(assumed: Assumed, machine: Hardware) -> Link:
     )
 
 
-def _links(assumed: Assumed, cluster: Cluster, scale_up: ScaleUpDomain) -> Links:
+def cluster_links(assumed: Assumed, cluster: Cluster, scale_up: ScaleUpDomain) -> Links:
+    """The network as one rank of a cluster's jobs sees it."""
     ledger, parts, fabric = assumed.ledger, cluster.parts, cluster.fabric
     server = parts.groups[0].server.item
     one = np.ones(1)

@@ -104,7 +104,7 @@ def _entered(
     if key in assumed.ledger:
         return assumed.use(assumed.ledger[key])
     source = Source(
-        where=f"{entry.document.path}:1", source=entry.item.source or "planner-bench", basis=Basis.MEASURED,
+        where=f"{entry.document.path}:1", source=entry.item.source or "", basis=Basis.MEASURED,
         as_of=entry.item.as_of, note=note,
     )  # fmt: skip
     line = assumed.ledger.given(

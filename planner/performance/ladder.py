@@ -128,21 +128,26 @@ class _Builder:
         return (*group.regimes, Regime(border, 0.0, 0.0, slope))
 
     def _find(self, entries: Sequence[Entry[Profile]], operation: Collective, ranks: int) -> _Found | None:
+        short: _Found | None = None
         for entry in entries:
             fits = self.index.of(entry.item)
             for dtype in (*self.dtypes, *WIDE):
                 for mode in (Mode.DEVICE, Mode.EAGER):
                     fit = fits.get((operation.value, ranks, self.path, mode, dtype))
-                    if fit is not None:
+                    if fit is None:
+                        continue
+                    if fit.max_bytes >= LARGE_BYTES:
                         return _Found(fit, entry.item)
-        return None
+                    # sizes that show no rate speak where nothing else does
+                    short = short or _Found(fit, entry.item)
+        return short
 
     def _measured(self, operation: Collective, ranks: int) -> GroupCurve | None:
         found = self._find(self.shelf.own, operation, ranks)
         if found is None:
             return None
-        errors = found.fit.left_out or found.fit.errors
-        width = max(errors.p90_fraction if errors.points >= 8 else 0.0, self.bands.measured_fraction)
+        known = [one for one in (found.fit.left_out, found.fit.errors) if one is not None and one.points >= 8]
+        width = max(*(one.p90_fraction for one in known), self.bands.measured_fraction, 0.0)
         return self._made(
             operation, ranks, found.regimes, Rung.MEASURED, min(width, self.bands.scaled_fraction), found,
             f"measured on {ranks} ranks of this accelerator",

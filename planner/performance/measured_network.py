@@ -21,11 +21,16 @@ from planner.performance.links import (
 from planner.performance.shelf import Shelf
 
 
-def network_ratios(shelf: Shelf, links: Links) -> Links:
+def network_ratios(shelf: Shelf, links: Links, asked: tuple[int, int] | None = None) -> Links:
     """Links with the ratio of measured to predicted time of every operation measured between boxes.
 
-    The largest measured group of each operation speaks, of profiles of this very accelerator alone: a network is
-    not told by the link inside the box.
+    Of each operation the group asked for speaks where it was measured, else the largest one; of profiles of this
+    very accelerator alone, since a network is not told by the link inside the box.
+
+    Args:
+        shelf: Profiles.
+        links: The network as predicted.
+        asked: Ranks and boxes of one group.
     """
     found: dict[Collective, tuple[CollectiveFit, str]] = {}
     for entry in shelf.own:
@@ -33,7 +38,7 @@ def network_ratios(shelf: Shelf, links: Links) -> Links:
             if fit.path is not Path.NETWORK or fit.nodes < 2 or fit.op not in set(Collective):
                 continue
             operation = Collective(fit.op)
-            if operation not in found or _order(fit) > _order(found[operation][0]):
+            if operation not in found or _order(fit, asked) > _order(found[operation][0], asked):
                 found[operation] = (fit, entry.item.id)
     if not found:
         return replace(links, measured=NetworkRatios())
@@ -58,8 +63,8 @@ def _ratios(links: Links, operation: Collective, fit: CollectiveFit) -> Floats:
     return np.asarray(measured / _predicted(links, operation, fit, sizes[:, None]).T)
 
 
-def _order(fit: CollectiveFit) -> tuple[int, int, bool]:
-    return fit.nodes, fit.ranks, fit.mode is Mode.DEVICE
+def _order(fit: CollectiveFit, asked: tuple[int, int] | None) -> tuple[bool, int, int, bool]:
+    return (fit.ranks, fit.nodes) == asked, fit.nodes, fit.ranks, fit.mode is Mode.DEVICE
 
 
 def _predicted(links: Links, operation: Collective, fit: CollectiveFit, sizes: Floats) -> Floats:

@@ -12,7 +12,8 @@ from planner.ledger import Ledger, Line
 from planner.ledger.nodes import Const, Expr, added
 from planner.performance.assumed import Assumed
 from planner.performance.domain import ScaleUpDomain
-from planner.performance.hardware import cluster_domain
+from planner.performance.hardware import cluster_domain, cluster_links
+from planner.performance.links import Links
 from planner.performance.models import parameters
 from planner.performance.reliability import (
     availability_with_spares,
@@ -26,7 +27,7 @@ from planner.performance.reliability import (
 from planner.performance.serve import Served, serve
 from planner.performance.train import PARTS, Trained, train
 from planner.scenario.givens import assume, figure_line, wish_line
-from planner.scenario.schema import WorkloadKind
+from planner.scenario.schema import TokenBudget, WorkloadKind
 from planner.units import GIGA, MEGA, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 LEAST_INTERVAL_S = 60.0
@@ -40,6 +41,8 @@ class Performance:
     served: tuple[Served, ...]
     domain: ScaleUpDomain
     """Curves of collectives in a server or rack, with what they rest on."""
+    links: Links
+    """The same with the network between servers, where there is one."""
 
 
 def predict(ledger: Ledger, cluster: Cluster) -> Performance:
@@ -69,8 +72,10 @@ def predict(ledger: Ledger, cluster: Cluster) -> Performance:
     for other in served:
         _serving_goodput(ledger, cluster, other)
     _outcomes(ledger, trained, served)
-    domain = cluster_domain(Assumed(ledger, cluster.parts.catalog), cluster)
-    return Performance(tuple(trained), tuple(served), domain)
+    assumed = Assumed(ledger, cluster.parts.catalog)
+    domain = cluster_domain(assumed, cluster)
+    links = cluster_links(assumed, cluster, domain)
+    return Performance(tuple(trained), tuple(served), domain, links)
 
 
 def _mirror(ledger: Ledger, key: str, own: str, before: int) -> None:
@@ -210,7 +215,7 @@ def _training_days(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
     index = parts.loaded.scenario.workloads.index(workload)
     model = parts.models[workload.model]
     label = "Training tokens"
-    if workload.tokens_trillion == "optimal":
+    if isinstance(workload.tokens_trillion, TokenBudget):
         each = assume(
             ledger, parts.catalog, "operations", "compute_optimal_tokens_per_parameter_ratio",
             "Tokens a parameter at which a training budget is best spent", "tokens",

@@ -26,9 +26,10 @@ from planner.performance.memory import (
     training_memory,
 )  # fmt: skip
 from planner.performance.models import ModelShape
-from planner.performance.parallelism import Plan, gpus_in_use
+from planner.performance.parallelism import Plan, gpus_in_use, slot_layers
 from planner.performance.plans import plan_table, plans_of
 from planner.performance.roofline import ChipRates
+from planner.performance.search_leaders import Leaders
 from planner.performance.search_words import HOLDERS, overflow_in_words, why_it_lost
 from planner.performance.training import StateBytes, TrainingStep, training_step
 
@@ -94,11 +95,41 @@ def evaluate_plans(case: Case, plan: Plan) -> Evaluated:
         See `Evaluated`.
     """
     step = training_step(
-        shape=case.shape, plan=plan, chip=case.chip, links=case.links, constants=case.constants, state=case.state
+        shape=case.shape,
+        plan=plan,
+        chip=case.chip,
+        links=case.links,
+        constants=case.constants,
+        state=case.state,
     )
     memory = training_memory(shape=case.shape, plan=plan, state=case.state, constants=case.memory)
     needed = total_bytes(memory)
     return Evaluated(step, memory, needed, needed <= case.chip.memory_bytes)
+
+
+def least_recompute(case: Case, plan: Plan) -> Plan:
+    """Plans with as many layers of a stage computed again as they need to fit the memory.
+
+    Every layer of recompute costs time, so for given other axes this is the quickest. Memory as a function of the
+    share is bent upwards at most, so what the straight line between none and all says does fit.
+
+    Args:
+        case: Model, machine and corrections, of shape (1,).
+        plan: Plans without recompute, fields of shape (n,).
+    """
+
+    def needed(share: float) -> Floats:
+        again = replace(plan, recomputed_layers_fraction=np.full(1, share))
+        return total_bytes(
+            training_memory(shape=case.shape, plan=again, state=case.state, constants=case.memory)
+        )
+
+    none, every, layers = needed(0.0), needed(1.0), slot_layers(case.shape, plan)
+    over = np.maximum(none - case.chip.memory_bytes, 0.0)
+    share = np.where(none > every, over / np.maximum(none - every, 1.0), 0.0)
+    # rounding must not ask for a further layer
+    counted = np.ceil(np.minimum(share, 1.0) * layers - 1e-9)
+    return replace(plan, recomputed_layers_fraction=counted / layers)
 
 
 def goal_values(goal: Goal, plan: Plan, step: TrainingStep, draw: Draw | None) -> Floats:
@@ -112,55 +143,6 @@ def goal_values(goal: Goal, plan: Plan, step: TrainingStep, draw: Draw | None) -
         return step.step_s * gpus_in_use(plan)
     waiting = step.parts.bubble_s * (draw.load_w - draw.idle_w)
     return (step.step_s * draw.load_w - waiting) * gpus_in_use(plan)
-
-
-RECOMPUTE_AXIS = 4
-"""Axis of a block along which only recompute differs."""
-RECOMPUTE_FIELDS = ("recomputed_layers_fraction", "recomputed_attention_fraction")
-_KEPT = [place for place, one in enumerate(fields(Plan)) if one.name not in RECOMPUTE_FIELDS]
-SPARE = 8
-"""Rows kept for each row wanted, since plans that differ in recompute alone count as one."""
-
-
-class Leaders:
-    """The best plans so far by one goal, each with the recompute that suits it best.
-
-    Equal values are ordered by the plan's fields, smaller ones first, so the order never depends on blocks.
-    """
-
-    def __init__(self, most: int) -> None:
-        self.most, self.kept = most, most * SPARE
-        self.values: NDArray[np.float64] = np.zeros(0)
-        self.table: NDArray[np.float64] = np.zeros((0, len(fields(Plan))))
-
-    def see(self, plan: Plan, values: Floats, fits: NDArray[np.bool_]) -> None:
-        """Take in what is good enough of a block."""
-        bound = self.values[-1] if len(self.values) == self.kept else np.inf
-        places = np.flatnonzero(fits & (values <= bound))
-        if not places.size:
-            return
-        found = values.ravel()[places]
-        if values.ndim > RECOMPUTE_AXIS:
-            places, found = _first_of_each(places, found, values.shape[RECOMPUTE_AXIS])
-        if places.size > self.kept:
-            good = found <= np.partition(found, self.kept - 1)[self.kept - 1]
-            places, found = places[good], found[good]
-        table = np.concatenate([self.table, plan_table(plan, places)])
-        together = np.concatenate([self.values, found])
-        order = np.lexsort((*table.T[::-1], together))
-        _, first = np.unique(table[order][:, _KEPT], axis=0, return_index=True)
-        order = order[np.sort(first)][: self.kept]
-        self.values, self.table = together[order], table[order]
-
-
-def _first_of_each(
-    places: NDArray[np.intp], values: NDArray[np.float64], length: int
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The least value of each stretch of so many places, the earliest of equals; places rise."""
-    order = np.lexsort((places, values, places // length))
-    stretch = (places // length)[order]
-    first = order[np.flatnonzero(np.diff(stretch, prepend=-1))]
-    return places[first], values[first]
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,5 +314,7 @@ def row_of(values: T, row: int) -> T:
     cut: dict[str, Any] = {}
     for one in fields(values):
         value = getattr(values, one.name)
-        cut[one.name] = row_of(value, row) if is_dataclass(value) else value[row : row + 1] if value.size > 1 else value
+        cut[one.name] = (
+            row_of(value, row) if is_dataclass(value) else value[row : row + 1] if value.size > 1 else value
+        )
     return replace(values, **cut)

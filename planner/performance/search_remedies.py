@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from planner.performance.memory import total_bytes, training_memory
-from planner.performance.parallelism import Plan, gpus_in_use, microbatches
+from planner.performance.parallelism import Plan, microbatches
 from planner.performance.plans import divisors, pipeline_degrees
 from planner.performance.search import Case, PlanChoice, evaluate_plans
-from planner.performance.search_space import Job, quick_axes, search_space, stage_layers
+from planner.performance.search_space import LEAN, Job, search_space, stage_layers
 from planner.performance.search_words import number
 
-GROWTH = (2, 4, 8, 16)
-"""Multiples of the GPUs that are tried where no plan fits."""
+GROWTH = tuple(2**step for step in range(1, 11))
+"""Multiples of ranks and of GPUs that are tried."""
 
 
 def remedies_in_words(case: Case, job: Job, plan: Plan, *, most: int = 3) -> list[str]:
@@ -46,7 +46,11 @@ def _changes(job: Job, plan: Plan) -> Iterator[tuple[str, Plan]]:
     for count in range(1, layers + 1):
         share = count / layers
         if share > number(plan, "recomputed_layers_fraction"):
-            said = "recompute of all layers" if count == layers else f"recompute of {count} of {layers} layers a stage"
+            said = (
+                "recompute of all layers"
+                if count == layers
+                else f"recompute of {count} of {layers} layers a stage"
+            )
             yield said, replace(plan, recomputed_layers_fraction=_one(share))
     if pipeline == 1:
         for stage, said in ((2, "sharding of gradients too (zero2)"), (3, "sharding of all states (fsdp)")):
@@ -70,8 +74,9 @@ def _wider(job: Job, plan: Plan) -> Iterator[tuple[str, Plan]]:
         stages = int(number(plan, "pipeline_ranks") * factor)
         if stages in pipeline_degrees(layers=job.count("layers"), limit=job.gpus):
             zero = np.minimum(plan.zero_stage, 1.0)
-            yield f"pipeline {stages}", replace(
-                fewer, pipeline_ranks=_one(stages), zero_stage=zero, virtual_stages=_one(1)
+            yield (
+                f"pipeline {stages}",
+                replace(fewer, pipeline_ranks=_one(stages), zero_stage=zero, virtual_stages=_one(1)),
             )
         context = int(number(plan, "context_ranks") * factor)
         if job.sequence_tokens % (2 * context) == 0:
@@ -80,17 +85,37 @@ def _wider(job: Job, plan: Plan) -> Iterator[tuple[str, Plan]]:
 
 def more_memory_in_words(case: Case, job: Job, choice: PlanChoice) -> list[str]:
     """GPUs in number and in size that would carry a job for which no plan fits."""
-    said = []
-    for factor in GROWTH:
-        larger = replace(job, gpus=job.gpus * factor)
-        plans = search_space(larger, quick_axes(job.sequence_tokens)).flat()
-        memory = training_memory(shape=case.shape, plan=plans, state=case.state, constants=case.memory)
-        fits = total_bytes(memory) <= choice.available_bytes
-        if np.any(fits):
-            fewest = float(gpus_in_use(plans)[fits].min())
-            said.append(f"{fewest:,.0f} GPUs, over which states are shared out")
-            break
+    fewest = gpus_that_fit(case, job)
+    said = [] if fewest is None else [f"{fewest:,} GPUs or more, over which states are shared out"]
     return [*said, f"GPUs with {np.ceil(choice.needed_bytes / 1e9):.0f} GB or more"]
+
+
+def gpus_that_fit(case: Case, job: Job) -> int | None:
+    """The fewest whole scale-up domains, in GPUs, on which some plan fits; None where no number does.
+
+    Found by halving between the GPUs of the job and a number that fits; where a larger number divides worse than a
+    smaller one, it may miss the smallest by a few.
+    """
+    domain: int = max(1, job.domain_ranks)
+    too_few = job.gpus // domain
+    enough: int | None = next(
+        (too_few * factor for factor in GROWTH if _fits(case, job, too_few * factor * domain)), None
+    )
+    if enough is None:
+        return None
+    while enough - too_few > 1:
+        middle = (enough + too_few) // 2
+        if _fits(case, job, middle * domain):
+            enough = middle
+        else:
+            too_few = middle
+    return enough * domain
+
+
+def _fits(case: Case, job: Job, gpus: int) -> bool:
+    plans = search_space(replace(job, gpus=gpus), LEAN).flat()
+    memory = training_memory(shape=case.shape, plan=plans, state=case.state, constants=case.memory)
+    return bool(np.any(total_bytes(memory) <= case.chip.memory_bytes))
 
 
 def _one(value: float) -> np.ndarray:

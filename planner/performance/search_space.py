@@ -49,7 +49,8 @@ class Axes:
     Attributes:
         tensor, context, expert, expert_tensor, microbatch, zero: Their values.
         all_interleavings: Every number of chunks; else none, and about two layers in each.
-        recompute_steps: Parts in which a stage's layers are computed again, in whole layers; None is one by one.
+        recompute_steps: Parts in which a stage's layers are computed again, in whole layers; None is one by one, and
+            0 is no recompute.
         selective: Also computing the attention of the other layers again.
     """
 
@@ -66,22 +67,22 @@ class Axes:
 
 EVERY = Axes()
 LONG_SEQUENCE_TOKENS = 32768
-"""Sequences above this are split over context ranks in a quick search too."""
+"""Sequences above this are split over more context ranks in a quick search too."""
 
 
 def quick_axes(sequence_tokens: int) -> Axes:
     """Axes of the search inside an evaluation, which has to be a matter of milliseconds.
 
-    Every tensor and expert degree and every pipeline is tried; left out are microbatches above 8, expert-tensor
-    ranks, context ranks for sequences that fit without, replicated states, single layers of recompute.
+    Every tensor, pipeline and expert degree and every interleaving is tried; left out are microbatches above 8,
+    expert-tensor ranks, context ranks above 2 for sequences that fit without, replicated states, gradients shared
+    out, selective recompute. Layers are recomputed where `least_recompute` needs it.
     """
     return Axes(
-        context=(1,) if sequence_tokens <= LONG_SEQUENCE_TOKENS else (1, 2, 4, 8, 16),
+        context=(1, 2) if sequence_tokens <= LONG_SEQUENCE_TOKENS else (1, 2, 4, 8, 16),
         expert_tensor=(1,),
         microbatch=(1, 2, 4, 8),
         zero=(1, 3),
-        all_interleavings=False,
-        recompute_steps=4,
+        recompute_steps=0,
         selective=False,
     )
 
@@ -167,8 +168,8 @@ class Space:
 
     def _recompute(self, layers: int) -> tuple[tuple[float, float], ...]:
         """Shares of layers and of the other layers' attention that are computed again."""
-        steps = self.axes.recompute_steps or layers
-        shares = sorted({round(layers * number / steps) / layers for number in range(steps + 1)})
+        steps = layers if self.axes.recompute_steps is None else self.axes.recompute_steps
+        shares = sorted({round(layers * number / max(steps, 1)) / layers for number in range(steps + 1)})
         again = [(share, 0.0) for share in shares]
         if self.axes.selective:
             again += [(share, 1.0) for share in shares if share < 1.0]
@@ -299,7 +300,8 @@ def search_space(job: Job, axes: Axes = EVERY) -> Space:
 
 def _tensor_degrees(space: Space) -> list[int]:
     job, refused, kept = space.job, space.refused, []
-    heads, groups, widths = job.count("heads"), job.count("kv_heads"), (job.count("ffn"), job.count("shared_expert_ffn"))
+    heads, groups = job.count("heads"), job.count("kv_heads")
+    widths = (job.count("ffn"), job.count("shared_expert_ffn"))
     for degree in range(1, min(heads, job.gpus) + 1):
         if space.axes.tensor is not None and degree not in space.axes.tensor:
             continue

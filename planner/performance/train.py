@@ -25,7 +25,7 @@ from planner.performance.memory import (
 )  # fmt: skip
 from planner.performance.models import ModelShape, training_flop_per_token
 from planner.performance.parallelism import Plan, gpus_in_use, recomputed_fractions
-from planner.performance.search import Case, Goal, PlanChoice, search_plans
+from planner.performance.search import Case, Goal, PlanChoice, least_recompute, search_plans
 from planner.performance.search_remedies import more_memory_in_words, remedies_in_words
 from planner.performance.search_space import LEAN, Axes, Job, quick_axes, search_space
 from planner.performance.search_words import axes_in_words, plan_in_words
@@ -196,14 +196,16 @@ def _choose(cluster: Cluster, workload: Workload, index: int, case: Case, job: J
     if isinstance(workload.plan, PlanWish):
         wished = _wished_plan(cluster, workload.plan, workload, index, job.batch_sequences)
         return search_plans(case, [wished], total=1, top=1, goals=[Goal.TIME])
-    found = _quick(case, job, quick_axes(job.sequence_tokens))
-    return found if found.feasible else _quick(case, job, LEAN)
+    found = quick_search(case, job, quick_axes(job.sequence_tokens))
+    return found if found.feasible else quick_search(case, job, LEAN)
 
 
-def _quick(case: Case, job: Job, axes: Axes) -> PlanChoice:
-    """A search of a few thousand plans in one batch."""
+def quick_search(case: Case, job: Job, axes: Axes) -> PlanChoice:
+    """A search of a few thousand plans in one batch, each with the least recompute that fits."""
     space = search_space(job, axes)
     plans = space.flat()
+    if axes.recompute_steps == 0:
+        plans = least_recompute(case, plans)
     return search_plans(
         case, [plans] if plans.tensor_ranks.size else [], total=plans.tensor_ranks.size, top=SHOWN_PLANS,
         goals=[Goal.TIME], refused=space.refused, axes=space.values(),
@@ -282,8 +284,13 @@ def _enter_plan(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
         ranked = choice.rankings[Goal.TIME]
         if len(ranked) > 1:
             other = ranked[1]
-            note += f"; runner-up {plan_in_words(other.plan)}, step {other.step.step_s[0]:.3g} s ({other.why})"
-        note += f"; tried were {axes_in_words(choice.axes)}; planner search tries every legal plan"
+            note += (
+                f"; runner-up {plan_in_words(other.plan)}, step {other.step.step_s[0]:.3g} s ({other.why})"
+            )
+        note += f"; tried were {axes_in_words(choice.axes)}"
+        if choice.axes["recomputed_layers_fraction"] == (0.0,):
+            note += ", with the fewest layers recomputed that fit"
+        note += "; planner search tries every legal plan"
     for name, label, value in (
         ("tensor", "Tensor-parallel ranks", plan.tensor_ranks),
         ("pipeline", "Pipeline stages", plan.pipeline_ranks),

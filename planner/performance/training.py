@@ -191,11 +191,12 @@ def _data_exposed_s(
         open_s = np.maximum(time * (1.0 - constants.data_overlap_fraction), time - passes * window)
         return np.asarray(open_s + constants.data_overlap_slowdown_fraction * (time - open_s))
 
-    reducing = exposed(reduce, slots * layer.backward_s)
+    # While a layer waits for its host, communication goes on.
+    reducing = exposed(reduce, slots * (layer.backward_s + layer.host_s))
     if np.any(plan.zero_stage == 2.0):
         # Gradients that no rank holds whole are reduced after every microbatch.
         reducing = reducing * np.where(plan.zero_stage == 2.0, microbatches(plan), 1.0)
-    once = reducing + exposed(gather, slots * layer.forward_s)
+    once = reducing + exposed(gather, slots * (layer.forward_s + layer.host_s))
     starts = shape.layers * (dense_group_ranks(plan) - 1.0) * constants.sharded_ring_step_s
     each = (reduce + 2.0 * gather) / constants.sharded_network_share_fraction + 3.0 * starts
     traffic = microbatches(plan) * each
@@ -256,7 +257,7 @@ def _step_parts(
             constants=constants,
             state=state,
             layer=layer,
-            compute_s=count * (computing + mean_layers * layer.recompute_s),
+            compute_s=count * (computing + mean_layers * (layer.recompute_s + layer.host_s)),
         ),
         expert_exposed_s=count * mean_layers * layer.expert_exposed_s,
         context_exposed_s=count * mean_layers * layer.context_exposed_s,

@@ -6,6 +6,7 @@ data, one ledger line a row of text, so that two outputs can be compared with `d
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from typing import Any, Final, Literal
@@ -19,6 +20,7 @@ from planner.ledger import Axis, Line
 from planner.ledger.words import words
 from planner.present.view.model import Headline as Cell
 from planner.present.view.outcomes import finding, headlines, verdict
+from planner.scenario.anchors import anchors_of
 
 SCHEMA_VERSION: Final = 1
 
@@ -35,7 +37,7 @@ class Hashes(_Strict):
     catalog: str
     """Hash of the catalog items that were read."""
     calibration: str
-    """Hash of the calibration profiles that were read."""
+    """Hash of the calibration profiles that were read, and of the anchors' runs."""
 
 
 class Calibration(_Strict):
@@ -219,7 +221,7 @@ def _output(evaluation: Evaluation) -> dict[str, Any]:
         "hashes": {
             "scenario": loaded.digest(),
             "catalog": parts.catalog.digest(),
-            "calibration": parts.catalog.digest(Profile),
+            "calibration": _calibration_digest(evaluation),
         },
         "calibration": _calibration(evaluation),
         "feasible": evaluation.feasible,
@@ -232,6 +234,11 @@ def _output(evaluation: Evaluation) -> dict[str, Any]:
         "lines": [_line(line, evaluation) for line in ledger],
         "sources": _sources(evaluation),
     }
+
+
+def _calibration_digest(evaluation: Evaluation) -> str:
+    runs = "".join(repr(anchor.run) for anchor in anchors_of(evaluation.loaded))
+    return hashlib.sha256((evaluation.parts.catalog.digest(Profile) + runs).encode()).hexdigest()[:16]
 
 
 def _calibration(evaluation: Evaluation) -> dict[str, list[str]]:

@@ -10,7 +10,15 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from planner.choices import Precision, Recompute, Sharding, Topology
 
@@ -74,6 +82,12 @@ class WorkloadKind(StrEnum):
     SERVING = "serving"
 
 
+class TokenBudget(StrEnum):
+    """A rule for the number of training tokens."""
+
+    OPTIMAL = "optimal"
+
+
 class PlanChoice(Strict):
     """A parallel execution plan; data parallelism fills what the other axes leave."""
 
@@ -115,7 +129,7 @@ class Workload(Strict):
     """Share of the scheduled GPU-hours this workload gets; what is not given out stands idle."""
     precision: Precision = Precision.BF16
     """Arithmetic of the large matrix products: bf16, fp8 or fp4."""
-    tokens_trillion: Positive | Literal["optimal"] | None = None
+    tokens_trillion: Positive | TokenBudget | None = None
     """Training tokens, in 10^12, or optimal for 20 a parameter; the model's published count by default."""
     sequence_tokens: Count = 8192
     """Tokens in one training sequence."""
@@ -129,6 +143,19 @@ class Workload(Strict):
     """Answer length of a request."""
     slo: Slo = Slo()
     """Latency limits the serving throughput is found under."""
+
+    @field_validator("tokens_trillion", mode="before")
+    @classmethod
+    def _number_or_rule(cls, given: object) -> object:
+        """One message for what is neither a number of tokens nor a rule.
+
+        Raises:
+            ValueError: It is neither.
+        """
+        number = isinstance(given, (int, float)) and not isinstance(given, bool) and 0 < given <= 1e12
+        if number or given in (None, *TokenBudget):
+            return given
+        raise ValueError(f"is {given}, and must be more than 0, at most 1e12, or the word optimal")
 
 
 class Group(Strict):

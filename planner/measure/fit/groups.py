@@ -56,17 +56,20 @@ def fit_collectives(
     ((), ())
     """
     fits, refused = [], []
-    for kind, sizes in sorted(_curves(points).items()):
+    for kind, samples in sorted(_curves(points).items()):
+        sizes = {size: float(median(times)) for size, times in samples.items()}
         if len(sizes) < FEWEST_POINTS:
             refused.append(Refusal(kind, f"{len(sizes)} sizes, and a curve needs {FEWEST_POINTS}"))
             continue
         size = np.array(sorted(sizes), dtype=float)
         time = np.array([sizes[int(one)] for one in size])
-        fits.append(_fit(kind, size, time))
+        every = [(size, time) for size, times in sorted(samples.items()) for time in times]
+        fits.append(_fit(kind, size, time, np.array(every, dtype=float)))
     return tuple(fits), tuple(refused)
 
 
-def _fit(kind: Kind, sizes: Floats, times: Floats) -> CollectiveFit:
+def _fit(kind: Kind, sizes: Floats, times: Floats, every: Floats) -> CollectiveFit:
+    """Curve through the medians, with its errors on every single run."""
     regimes = fit_curve(sizes, times)
     return CollectiveFit(
         op=kind.op, ranks=kind.ranks, nodes=kind.nodes, path=kind.path, mode=kind.mode, dtype=kind.dtype,
@@ -79,7 +82,7 @@ def _fit(kind: Kind, sizes: Floats, times: Floats) -> CollectiveFit:
             )
             for one in regimes
         ),
-        errors=fit_errors(regimes, sizes, times),
+        errors=fit_errors(regimes, every[:, 0], every[:, 1]),
         left_out=left_out_errors(sizes, times),
     )  # fmt: skip
 
@@ -88,8 +91,8 @@ def _digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _curves(points: Iterable[CollectivePoint]) -> dict[Kind, dict[int, float]]:
-    """Median time by size of every curve."""
+def _curves(points: Iterable[CollectivePoint]) -> dict[Kind, dict[int, list[float]]]:
+    """Times by size of every curve."""
     newest = _newest(list(points))
     samples: dict[Kind, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     by_place: dict[tuple[Kind, str], list[CollectivePoint]] = defaultdict(list)
@@ -100,9 +103,7 @@ def _curves(points: Iterable[CollectivePoint]) -> dict[Kind, dict[int, float]]:
         for point in _out_of_place_first(found):
             samples[_of(kind, chosen)][point.bytes].append(point.time_s)
     _complete_device_curves(samples)
-    return {
-        kind: {size: float(median(times)) for size, times in sizes.items()} for kind, sizes in samples.items()
-    }
+    return {kind: dict(sizes) for kind, sizes in samples.items()}
 
 
 def _complete_device_curves(samples: dict[Kind, dict[int, list[float]]]) -> None:

@@ -12,9 +12,11 @@ from planner.catalog.profiles import Profile, RawFile
 from planner.catalog.schema import Accelerator, Server
 from planner.catalog.store import Catalog
 from planner.errors import CalibrationError, Place, Problem, nearest
+from planner.measure.fit.doubts import doubts
 from planner.measure.fit.groups import fit_collectives
 from planner.measure.fit.kernels import fit_kernels
 from planner.measure.parse.points import CollectivePoint, Measurements
+from planner.units import GIGA
 
 TOLD = ("driver_version", "cuda_version", "torch_version", "nccl_version", "cpu", "python_version")
 """What of a run's environment stands in the profile's head."""
@@ -22,10 +24,11 @@ TOLD = ("driver_version", "cuda_version", "torch_version", "nccl_version", "cpu"
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A profile and what could not be fitted, in words."""
+    """A profile, what could not be fitted, and what is doubtful about the rest, in words."""
 
     profile: Profile
     refused: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
 
 
 def fit_profile(
@@ -57,7 +60,7 @@ def fit_profile(
     _check_usable(read)
     chosen = catalog.entry(Accelerator, accelerator or _accelerator(read, catalog))
     _check_same(read, chosen.item.id, catalog)
-    domain = largest_domain(catalog, chosen.item.id)
+    domain = rack_domain(catalog, chosen.item.id)
     points = [in_domain(point, domain) for one in read for point in one.collectives]
     collectives, refusals = fit_collectives(points)
     kernels, not_fitted = fit_kernels(read, chosen.item)
@@ -81,18 +84,23 @@ def fit_profile(
     refused = (*(str(one) for one in refusals), *not_fitted)
     if not (collectives or kernels):
         raise CalibrationError([Problem(text) for text in refused] or "the files hold nothing to fit")
-    return Fitted(profile, refused)
+    link = chosen.item.scaleup_gbyte_per_s
+    rate = link.value * GIGA if link is not None else 0.0
+    return Fitted(profile, refused, doubts(points, collectives, link_bytes_per_s=rate))
 
 
-def largest_domain(catalog: Catalog, accelerator_id: str) -> int:
-    """Accelerators that reach each other over the scale-up link in the largest server or rack that brings them.
+def rack_domain(catalog: Catalog, accelerator_id: str) -> int:
+    """Accelerators that reach each other over the scale-up link across the hosts of a rack; 1 where no rack has them.
+
+    Two servers of eight are never one domain, however few ranks run on them.
 
     >>> from planner.catalog.store import open_catalog
-    >>> [largest_domain(open_catalog(), one) for one in ("h100-sxm5-80gb", "gb200")]
-    [8, 72]
+    >>> [rack_domain(open_catalog(), one) for one in ("h100-sxm5-80gb", "gb200")]
+    [1, 72]
     """
     servers = (catalog.get(Server, one) for one in catalog.ids(Server))
-    return max((one.scaleup_domain_gpus for one in servers if one.accelerator == accelerator_id), default=1)
+    mine = (one for one in servers if one.accelerator == accelerator_id and one.is_rack)
+    return max((one.scaleup_domain_gpus for one in mine), default=1)
 
 
 def in_domain(point: CollectivePoint, domain_ranks: int) -> CollectivePoint:

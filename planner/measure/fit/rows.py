@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 from planner.errors import CalibrationError, Problem
+from planner.measure.parse.points import MOST
 
 HOST_BOUND_FRACTION = 0.9
 """Eager calls whose launch takes this share of their time are timed by the host, not by the device."""
@@ -137,12 +138,15 @@ def bench_rows(
     for section, records in sections.items():
         for place, record in enumerate(records if section in KIND_OF else ()):
             where = f"{section}[{place}]"
+            if not isinstance(record, Mapping):
+                problems.append(Problem(f"is {record!r:.40}, and no point of a bench result", key=where))
+                continue
             if "error" in record:
                 _failed(section, where, str(record["error"]), dropped, problems)
                 continue
             try:
                 row = READERS[section](record)
-            except (KeyError, TypeError, ValueError) as error:
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
                 problems.append(Problem(f"is no point of a bench result ({error!r})", key=where))
                 continue
             if _host_bound(row):
@@ -173,44 +177,52 @@ def _host_bound(row: Row) -> bool:
 
 def _above_zero(record: Mapping[str, Any], name: str) -> float:
     value = float(record[name])
-    if not 0 < value < float("inf"):
-        raise ValueError(f"{name} is {value}")
+    if not 0 < value <= MOST:
+        raise ValueError(f"{name} is {value}, and must be above 0 and at most {MOST}")
+    return value
+
+
+def _count(record: Mapping[str, Any], name: str, least: int = 1) -> int:
+    """A whole number; a fit takes logarithms and divides, so that none may be below its least or endless."""
+    value = record[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+        raise ValueError(f"{name} is {value!r}, and a whole number from {least} to {MOST} is needed")
     return value
 
 
 def _gemm(record: Mapping[str, Any]) -> GemmRow:
-    return GemmRow("torch", str(record["dtype"]), str(record["mode"]), int(record["m"]), int(record["n"]),
-                   int(record["k"]), _above_zero(record, "median_us"), float(record["launch_median_us"]))  # fmt: skip
+    return GemmRow("torch", str(record["dtype"]), str(record["mode"]), _count(record, "m"), _count(record, "n"),
+                   _count(record, "k"), _above_zero(record, "median_us"), float(record["launch_median_us"]))  # fmt: skip
 
 
 def _attention(record: Mapping[str, Any]) -> AttentionRow:
     return AttentionRow(
         str(record["family"]), str(record["backend"]), str(record["dtype"]), str(record["mode"]),
-        bool(record.get("causal", False)), int(record["batch"]), int(record["length"]), int(record["heads"]),
-        int(record["kv_heads"]), int(record["head_size"]), _above_zero(record, "median_us"),
+        bool(record.get("causal", False)), _count(record, "batch"), _count(record, "length"), _count(record, "heads"),
+        _count(record, "kv_heads"), _count(record, "head_size"), _above_zero(record, "median_us"),
         float(record["launch_median_us"]))  # fmt: skip
 
 
 def _memory(record: Mapping[str, Any]) -> MemoryRow:
     pinned = {True: "yes", False: "no", None: ""}[record.get("pinned")]
-    return MemoryRow(str(record["family"]), pinned, int(record["gpus_active"]), int(record["size_bytes"]),
-                     int(record["moved_bytes"]), _above_zero(record, "median_us"),
+    return MemoryRow(str(record["family"]), pinned, _count(record, "gpus_active"), _count(record, "size_bytes"),
+                     _count(record, "moved_bytes"), _above_zero(record, "median_us"),
                      float(record["launch_median_us"]))  # fmt: skip
 
 
 def _power(record: Mapping[str, Any]) -> PowerRow:
     capped = float(record["clock_reason_fraction"].get("power cap", 0.0))
-    return PowerRow(str(record["state"]), int(record["rank"]), _above_zero(record, "mean_power_w"),
+    return PowerRow(str(record["state"]), _count(record, "rank", least=0), _above_zero(record, "mean_power_w"),
                     _above_zero(record, "p95_power_w"), _above_zero(record, "limit_w"),
                     float(record.get("mean_by_energy_w") or 0.0), _above_zero(record, "mean_sm_clock_mhz"),
-                    capped, int(record["samples"]))  # fmt: skip
+                    capped, _count(record, "samples", least=0))  # fmt: skip
 
 
 def _overlap(record: Mapping[str, Any]) -> OverlapRow:
     times = [_above_zero(record, f"{name}_us") for name in
              ("gemm_alone", "collective_alone", "gemm_beside", "collective_beside", "together")]  # fmt: skip
-    return OverlapRow(str(record["op"]), str(record["dtype"]), int(record["ranks"]), int(record["size_bytes"]),
-                      int(record["m"]), int(record["n"]), int(record["k"]), *times)  # fmt: skip
+    return OverlapRow(str(record["op"]), str(record["dtype"]), _count(record, "ranks", least=2), _count(record, "size_bytes"),
+                      _count(record, "m"), _count(record, "n"), _count(record, "k"), *times)  # fmt: skip
 
 
 READERS: Mapping[str, Callable[[Mapping[str, Any]], Row]] = {

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from planner.measure.parse.points import CollectivePoint, Findings, GemmPoint, Measurements
+from planner.measure.parse.points import LEAST_US, MOST, CollectivePoint, Findings, GemmPoint, Measurements
 from planner.measure.run.document import SCHEMA_VERSION
 
 
@@ -24,7 +23,13 @@ def read_bench(document: dict[str, Any], text: str, found: Findings) -> Measurem
     if not isinstance(sections, dict) or not isinstance(environment, dict):
         found.problem(0, "a bench result needs 'sections' and 'environment'")
         return found.result("bench")
-    for note in document.get("notes") or []:
+    wrong = wrong_shapes(sections, environment)
+    for said in wrong:
+        found.problem(0, said)
+    if wrong:
+        return found.result("bench")
+    notes = document.get("notes") or []
+    for note in notes if isinstance(notes, list) else [notes]:
         found.remark(str(note))
     if document.get("complete") is False:
         found.remark("the run was stopped before its end")
@@ -41,7 +46,9 @@ def read_bench(document: dict[str, Any], text: str, found: Findings) -> Measurem
                     _collective(point, line, device, library, staged, found)
                 else:
                     _gemm(point, line, device, found)
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
+            except ValueError as error:
+                found.problem(line, f"{section}[{place}]: {error}")
+            except (KeyError, TypeError, AttributeError) as error:
                 found.problem(line, f"{section}[{place}] is no point of a bench result ({error!r})")
     others = {name: tuple(points) for name, points in sections.items() if name != "nccl" and points}
     usable = bool(document.get("usable_for_calibration"))
@@ -49,6 +56,32 @@ def read_bench(document: dict[str, Any], text: str, found: Findings) -> Measurem
         "bench", usable=usable, device=device, others=others, environment=environment,
         as_of=str(document.get("started_utc") or "")[:10],
     )  # fmt: skip
+
+
+def wrong_shapes(sections: dict[str, Any], environment: dict[str, Any]) -> list[str]:
+    """What of a result is no list or mapping where one belongs, in words.
+
+    >>> wrong_shapes({"gemm": 5, "nccl": [{}, None]}, {"devices": []})
+    ["section 'gemm' is no list of points", 'nccl[1] is None, and no point']
+    """
+    lists = {name: points for name, points in sections.items() if isinstance(points, list)}
+    return [
+        *(f"section '{name}' is no list of points" for name, points in sections.items()
+          if points and name not in lists),
+        *(f"{name}[{place}] is {point!r:.40}, and no point" for name, points in lists.items()
+          for place, point in enumerate(points) if not isinstance(point, dict)),
+        *_wrong_environment(environment),
+    ]  # fmt: skip
+
+
+def _wrong_environment(environment: dict[str, Any]) -> list[str]:
+    devices = environment.get("devices") or []
+    wrong = [] if isinstance(devices, list) and all(isinstance(one, dict) for one in devices) else ["devices"]
+    wrong += [
+        name for name in ("variables", "nccl_transports")
+        if not isinstance(environment.get(name) or {}, dict)
+    ]  # fmt: skip
+    return [f"environment.{name} is {environment[name]!r:.40}" for name in wrong]
 
 
 def staged_through_host(environment: dict[str, Any]) -> bool:
@@ -88,9 +121,9 @@ def _collective(
         CollectivePoint(
             op=str(point["op"]),
             dtype=str(point["dtype"]),
-            bytes=int(point["size_bytes"]),
-            ranks=int(point["ranks"]),
-            nodes=int(point["hosts"]),
+            bytes=_count(point, "size_bytes"),
+            ranks=_count(point, "ranks", least=2),
+            nodes=_count(point, "hosts"),
             time_s=_seconds(point),
             in_place=bool(point["in_place"]),
             source_line=line,
@@ -109,9 +142,9 @@ def _gemm(point: dict[str, Any], line: int, device: str, found: Findings) -> Non
         return
     found.gemms.append(
         GemmPoint(
-            m=int(point["m"]),
-            n=int(point["n"]),
-            k=int(point["k"]),
+            m=_count(point, "m"),
+            n=_count(point, "n"),
+            k=_count(point, "k"),
             dtype=str(point["dtype"]),
             time_s=_seconds(point),
             source_line=line,
@@ -123,8 +156,15 @@ def _gemm(point: dict[str, Any], line: int, device: str, found: Findings) -> Non
     )
 
 
+def _count(point: dict[str, Any], name: str, least: int = 1) -> int:
+    value = point[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
+        raise ValueError(f"{name} is {value!r}, and a whole number from {least} to {MOST} is needed")
+    return value
+
+
 def _seconds(point: dict[str, Any]) -> float:
     microseconds = float(point["median_us"])
-    if not (math.isfinite(microseconds) and microseconds > 0):
-        raise ValueError(f"median_us is {microseconds}")
+    if not LEAST_US <= microseconds <= MOST:
+        raise ValueError(f"median_us is {microseconds}, and must be from {LEAST_US} to {MOST}")
     return microseconds / 1e6

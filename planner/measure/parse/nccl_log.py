@@ -42,6 +42,8 @@ _DEVICE = re.compile(
 _COMMUNICATOR = re.compile(r"\bn[rR]anks\s+(\d+)(?:\s+nNodes\s+(\d+))?")
 _LIBRARY = re.compile(r"NCCL version (\d+(?:\.\d+)+)|nccl-library=(\d+)")
 _WIDTHS = (80, 100, 120, 132, 160)
+_LONGEST = 4000
+"""Longer lines are no output of nccl-tests (its longest has some 200 characters), and looking through them takes minutes."""
 _NOT_RUN = re.compile(r"#\s*Collective test concluded")
 
 
@@ -90,14 +92,18 @@ class Stream:
 
 
 class _Reader:
-    def __init__(self, found: Findings, program: str) -> None:
+    def __init__(self, found: Findings, program: str, cut_line: int = 0) -> None:
         self.found = found
+        self.cut_line = cut_line
         self.streams: dict[str, Stream] = {}
         self.program = program
         self.program_of_name = program
         self.runs: list[Run] = []
 
     def line(self, number: int, raw: str) -> None:
+        if len(raw) > _LONGEST:
+            self.found.skip(f"lines of more than {_LONGEST:,} characters")
+            return
         prefix, text = split_prefix(_COLOUR.sub("", raw).rstrip())
         noise = _NOISE.search(text)
         stream = self.streams.setdefault(prefix, Stream())
@@ -207,6 +213,8 @@ class _Reader:
         program = _PROGRAM.search(text)
         if program:
             self.program = program[1]
+        elif number == self.cut_line:
+            self.found.skip("rows cut before their end (a complete out-of-place side is kept)")
         elif re.match(r"\s*\d+\s+\d+\s", text):
             self.found.problem(number, "starts like a result row, but its third column is no data type")
         else:
@@ -311,8 +319,10 @@ def read_log(text: str, found: Findings) -> None:
     named = _PROGRAM.search(found.path.name + "_perf") or re.search(
         "|".join(sorted(OP_OF_PROGRAM, key=len, reverse=True)), found.path.name
     )
-    reader = _Reader(found, named[named.re.groups] if named else "")
-    for number, line in enumerate(re.split(r"\r\n|\n|\r", text), 1):
+    lines = re.split(r"\r\n|\n|\r", text)
+    # A copy that stopped in the middle of a line has no line end after it.
+    reader = _Reader(found, named[named.re.groups] if named else "", cut_line=len(lines))
+    for number, line in enumerate(lines, 1):
         reader.line(number, line)
     reader.end()
 

@@ -51,6 +51,11 @@ DTYPES = {
     "char": "int8",
 }
 
+MOST = 2**50
+"""More of anything (bytes, microseconds, ranks) is damage: a petabyte, or 36 years."""
+LEAST_US = 1e-3
+"""No kernel takes less than a nanosecond."""
+
 
 @dataclass(frozen=True)
 class ParseProblem:

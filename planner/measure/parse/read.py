@@ -37,8 +37,9 @@ def _text(path: Path) -> str:
         content = path.read_bytes()
         if content[:2] == b"\x1f\x8b":
             content = gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise LogError([ParseProblem(path, 0, f"can't be read: {error}")]) from error
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        said = getattr(error, "strerror", None) or error
+        raise LogError([ParseProblem(path, 0, f"can't be read: {said}")]) from error
     # PowerShell's redirection writes UTF-16 with a mark.
     wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
     return content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
@@ -49,6 +50,10 @@ def _read_json(text: str, found: Findings) -> Measurements:
         document = json.loads(text)
     except json.JSONDecodeError as error:
         found.problem(error.lineno, f"JSON is damaged or cut: {error.msg} (column {error.colno})")
+        return found.result("json")
+    except (RecursionError, ValueError) as error:
+        said = "is nested too deep" if isinstance(error, RecursionError) else f"can't be read: {error}"
+        found.problem(0, said)
         return found.result("json")
     if document.get("kind") == "bench":
         return read_bench(document, text, found)

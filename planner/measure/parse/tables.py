@@ -7,9 +7,20 @@ Collectives: `op,dtype,num_gpus,message_bytes,latency_us`, and where present `gp
 from __future__ import annotations
 
 import csv
-import math
+from typing import TYPE_CHECKING
 
-from planner.measure.parse.points import DTYPES, OP_OF_PROGRAM, CollectivePoint, Findings, GemmPoint
+from planner.measure.parse.points import (
+    DTYPES,
+    LEAST_US,
+    MOST,
+    OP_OF_PROGRAM,
+    CollectivePoint,
+    Findings,
+    GemmPoint,
+)
+
+if TYPE_CHECKING:
+    from _csv import Reader as _Reader
 
 COLLECTIVE_COLUMNS = frozenset({"op", "dtype", "num_gpus", "message_bytes", "latency_us"})
 MODES, LINKS = ("eager", "graph"), ("scale_up", "host_staged", "network")
@@ -30,6 +41,13 @@ def columns_of(line: str) -> frozenset[str]:
 def read_table(text: str, found: Findings) -> None:
     """Read a table whose first line that is no comment names the columns."""
     rows = csv.reader(text.splitlines())
+    try:
+        _read_rows(rows, found)
+    except csv.Error as error:
+        found.problem(rows.line_num, f"can't be read as CSV: {error}")
+
+
+def _read_rows(rows: _Reader, found: Findings) -> None:
     header: list[str] = []
     for cells in rows:
         if not cells or not any(cells) or cells[0].lstrip().startswith("#"):
@@ -64,12 +82,15 @@ def _collective(row: dict[str, str], line: int, found: Findings) -> CollectivePo
     ranks = _whole(row, "num_gpus")
     if ranks < 2:
         raise ValueError(f"num_gpus is {ranks}, and a collective needs 2 or more")
+    nodes = _whole(row, "num_nodes") if "num_nodes" in row else 1
+    if nodes > ranks:
+        raise ValueError(f"num_nodes is {nodes}, and num_gpus {ranks}: every node has a GPU")
     return CollectivePoint(
         op=op,
         dtype=dtype,
         bytes=_whole(row, "message_bytes"),
         ranks=ranks,
-        nodes=_whole(row, "num_nodes") if "num_nodes" in row else 1,
+        nodes=nodes,
         time_s=_seconds(row),
         in_place="in-place" in impl,
         source_line=line,
@@ -107,9 +128,9 @@ def _whole(row: dict[str, str], name: str) -> int:
     try:
         number = int(row[name])
     except ValueError:
-        raise ValueError(f"{name} is '{row[name]}', not a whole number") from None
-    if number < 1:
-        raise ValueError(f"{name} is {number}; it must be 1 or more")
+        raise ValueError(f"{name} is '{row[name]:.40}', not a whole number") from None
+    if not 1 <= number <= MOST:
+        raise ValueError(f"{name} is {row[name]:.40}; it must be 1 or more, and at most {MOST}")
     return number
 
 
@@ -117,7 +138,7 @@ def _seconds(row: dict[str, str]) -> float:
     try:
         microseconds = float(row["latency_us"])
     except ValueError:
-        raise ValueError(f"latency_us is '{row['latency_us']}', not a number") from None
-    if not (math.isfinite(microseconds) and microseconds > 0):
-        raise ValueError(f"latency_us is {row['latency_us']}; it must be above 0")
+        raise ValueError(f"latency_us is '{row['latency_us']:.40}', not a number") from None
+    if not LEAST_US <= microseconds <= MOST:
+        raise ValueError(f"latency_us is {row['latency_us']:.40}; it must be from {LEAST_US} to {MOST}")
     return microseconds / 1e6

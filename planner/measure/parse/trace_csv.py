@@ -9,14 +9,19 @@ Columns: `rank`, `kind` (compute, collective, idle or memory), `op`, `start_us`,
 from __future__ import annotations
 
 import csv
-import math
 from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from planner.measure.parse.points import LogError, ParseProblem
 from planner.measure.parse.trace_kineto import op_of
 from planner.measure.parse.trace_spans import COLLECTIVE, IDLE, KINDS, NAMELESS, RankTrace, Span
 
+if TYPE_CHECKING:
+    from _csv import Reader as _Reader
+
+MOST_US = 1e18
+"""Times since 1970 in microseconds have 16 digits; sums of what is much larger overflow."""
 NEEDED = frozenset({"rank", "kind", "op", "start_us", "duration_us"})
 _OTHER_NAMES = {"name": "op", "group_size": "ranks", "group size": "ranks"}
 
@@ -38,6 +43,13 @@ def read_csv(text: str, path: Path) -> list[RankTrace]:
         LogError: Columns are missing or rows are wrong; every one is named.
     """
     rows = csv.reader(text.splitlines())
+    try:
+        return _read_rows(rows, path)
+    except csv.Error as error:
+        raise LogError([ParseProblem(path, rows.line_num, f"can't be read as CSV: {error}")]) from error
+
+
+def _read_rows(rows: _Reader, path: Path) -> list[RankTrace]:
     header: list[str] = []
     spans: dict[int, list[Span]] = defaultdict(list)
     problems: list[ParseProblem] = []
@@ -100,8 +112,8 @@ def _number(row: dict[str, str], name: str) -> float:
         found = float(row[name])
     except ValueError:
         raise ValueError(f"{name} is '{row[name]}', not a number") from None
-    if not math.isfinite(found):
-        raise ValueError(f"{name} is '{row[name]}'; it must be finite")
+    if not abs(found) <= MOST_US:
+        raise ValueError(f"{name} is '{row[name]:.40}'; it must be finite, and at most {MOST_US:.0e}")
     return found
 
 

@@ -63,6 +63,9 @@ def read_kineto(text: str, path: Path) -> RankTrace:
     except json.JSONDecodeError as error:
         said = f"JSON is damaged or cut at offset {error.pos}: {error.msg} (column {error.colno})"
         raise LogError([ParseProblem(path, error.lineno, said)]) from error
+    except (RecursionError, ValueError) as error:
+        said = "is nested too deep" if isinstance(error, RecursionError) else f"can't be read: {error}"
+        raise LogError([ParseProblem(path, 0, said)]) from error
     events = document.get("traceEvents") if isinstance(document, dict) else document
     if not isinstance(events, list):
         raise LogError([ParseProblem(path, 1, "has no list 'traceEvents', so it is no profiler trace")])

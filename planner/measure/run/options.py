@@ -11,7 +11,7 @@ from typing import Any
 from planner.measure.run.rules import ELEMENT_BYTES, GIB, KIB, OPS, parse_bytes
 
 SECTIONS = ("nccl", "gemm", "attention", "memory", "power", "overlap")
-# Measured only where it is asked for: whole training steps, about a minute and a half by themselves.
+# Measured only where it is asked for: whole training steps, by themselves two minutes, half a minute with --quick.
 ON_DEMAND = ("train",)
 QUICK_DEADLINE_S, FULL_DEADLINE_S = 55.0, 465.0
 # What of the time left a section may take, against those after it; what it leaves goes to them.

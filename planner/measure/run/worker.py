@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from planner.measure.run import attention, gemm, memory, nccl, overlap, power, train
 from planner.measure.run.context import Context, error_text, load_torch
@@ -99,7 +100,10 @@ def work(options: Options, place: Place) -> int:
         if log:
             log.unlink(missing_ok=True)
     _leave(context)
-    return 130 if context.stop else 0
+    code = 130 if context.stop else 0
+    if "train" in options.sections:
+        _end(code)
+    return code
 
 
 def _join(options: Options, place: Place) -> Context:
@@ -210,6 +214,17 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
+
+
+def _end(code: int) -> NoReturn:
+    """End this process without tearing its libraries down, whose order is left to chance.
+
+    Sharded models keep groups of processes alive to the very end, and now and then a thread of theirs is still
+    running when they go: C++ then aborts a process whose work is done and written.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _leave(context: Context) -> None:

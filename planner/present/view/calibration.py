@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from planner.evaluate import Evaluation
 from planner.measure.run.findings import size_text
+from planner.performance.collectives import Collective
 from planner.performance.evidence import CurveEvidence, domain_evidence
 from planner.performance.group_curves import Rung
+from planner.performance.links import Links
 from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Figure, Table
 from planner.units import BITS_PER_BYTE, GIGA
 
 LARGE_BYTES = 2.0**30
+BETWEEN = (Collective.ALL_REDUCE, Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_TO_ALL)
+"""Operations of which the report says how they run between servers."""
 RUNGS = {
     Rung.MEASURED: "measured on this accelerator",
     Rung.SCALED: "scaled from a like one",
@@ -26,7 +32,36 @@ def calibration(evaluation: Evaluation) -> tuple[tuple[Figure, ...], tuple[Table
     domain = built.performance.domain
     found = domain_evidence(domain, evaluation.parts.catalog)
     refused = tuple(f"Profile not used: {one}." for one in domain.shelf.refused)
-    return (_figure(found),), (_ladder(found),), refused
+    return (_figure(found),), (_ladder(found), *_between(built.performance.links)), refused
+
+
+def _between(links: Links) -> tuple[Table, ...]:
+    """What the network between servers or racks rests on; nothing where there is none."""
+    rate = float(links.outside.bytes_per_s[0]) / GIGA
+    if not isfinite(rate):
+        return ()
+    rows = []
+    for operation in BETWEEN:
+        group, profile = links.measured.groups.get(operation), links.measured.profiles.get(operation)
+        how = "rate of the NICs, less what collectives and the fabric lose"
+        if group is not None:
+            how = f"times measured on {group[0]} ranks in {group[1]} servers, over those predicted for them"
+        rung = Rung.SCALED if group is not None else Rung.PHYSICS
+        rows.append((Cell(operation.value.replace("_", "-")), Cell(RUNGS[rung] if group is None else
+                     "scaled from a measured group"), Cell(profile or fmt.NOTHING), Cell(how)))  # fmt: skip
+    return (
+        Table(
+            "calibration-network",
+            f"Between servers: {rate:,.1f} GB/s ({rate * BITS_PER_BYTE:,.0f} Gbit/s) an accelerator, one way, sustained",
+            (
+                Column("Collective", numeric=False),
+                Column("Rung", numeric=False),
+                Column("Profile", numeric=False),
+                Column("How", numeric=False),
+            ),
+            tuple(rows),
+        ),
+    )
 
 
 def _name(one: CurveEvidence) -> str:
@@ -37,6 +72,12 @@ def _at(one: CurveEvidence, size: float) -> float:
     """Bus rate of the curve at a size, GB/s."""
     nearest = int(abs(one.sizes_bytes - size).argmin())
     return float(one.busbw_bytes_per_s[nearest]) / GIGA
+
+
+def _beyond(one: CurveEvidence) -> str:
+    """That the size shown lies outside what was measured."""
+    largest = one.group.max_bytes
+    return f"; beyond {size_text(largest)} extrapolated" if 0 < largest < LARGE_BYTES else ""
 
 
 def _ladder(found: tuple[CurveEvidence, ...]) -> Table:
@@ -51,7 +92,7 @@ def _ladder(found: tuple[CurveEvidence, ...]) -> Table:
             Cell(
                 fmt.significant(_at(one, LARGE_BYTES) * BITS_PER_BYTE), _at(one, LARGE_BYTES) * BITS_PER_BYTE
             ),
-            Cell(one.group.how),
+            Cell(one.group.how + _beyond(one)),
         )
         for one in found
     )
@@ -114,7 +155,7 @@ def _numbers(found: tuple[CurveEvidence, ...]) -> Table:
         rows.append(tuple(cells))
     columns = [Column("Message")]
     for one in found:
-        columns += [Column(_name(one), "GB/s"), Column("measured", "GB/s")]
+        columns += [Column(_name(one), "GB/s"), Column(f"measured, {one.measured_on or 'nowhere'}", "GB/s")]
     return Table(
         "bandwidth",
         f"Bus rate among {found[0].group.ranks} GPUs over message size, and the nearest measured one",

@@ -48,8 +48,9 @@ def _plan(reading: Reading) -> tuple[Cell, ...] | None:
     against, why = fmt.NOTHING, f"fastest of {fmt.count(choice.fitting)} that fit the memory"
     if choice.runner_up is not None and choice.runner_up_step_s is not None:
         other = choice.runner_up
+        context = f"CP {fmt.count(other.context_ranks[0])} x " if other.context_ranks[0] > 1 else ""
         against = (
-            f"TP {fmt.count(other.tensor_ranks[0])} x PP {fmt.count(other.pipeline_ranks[0])} x "
+            f"TP {fmt.count(other.tensor_ranks[0])} x PP {fmt.count(other.pipeline_ranks[0])} x {context}"
             f"DP {fmt.count(other.data_ranks[0])}"
         )
         slower = float(choice.runner_up_step_s[0]) / reading.value(f"{trained.key}.step_s") - 1

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
-from planner.performance.memory import total_bytes
-from planner.performance.search import Goal
-from planner.performance.search_words import plan_in_words as plan_words
 from planner.performance.train import MEMORY, PARTS, Trained
 from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Figure, Section, Table
+from planner.present.view.plans_tried import plans_tried
 from planner.present.view.reading import Reading, number, share, words
 from planner.present.view.serving import serving_tables
 
@@ -50,7 +48,12 @@ def time_section(reading: Reading) -> Section:
     for index, trained in enumerate(performance.trained):
         if index == 0:
             figures.append(_lanes(reading, trained))
-        tables += [_plan(reading, trained), *_plans_tried(reading, trained), _memory(reading, trained), _checkpoints(reading, trained)]
+        tables += [
+            _plan(reading, trained),
+            *plans_tried(reading, trained),
+            _memory(reading, trained),
+            _checkpoints(reading, trained),
+        ]
     for served in performance.served:
         tables += serving_tables(reading, served)
     if performance.trained:
@@ -327,35 +330,6 @@ def _plan(reading: Reading, trained: Trained) -> Table:
         (Column("Quantity", numeric=False), Column("Value")),
         tuple(rows),
     )
-
-
-def _plans_tried(reading: Reading, trained: Trained) -> list[Table]:
-    """The best of the search, and what the others lost by; nothing for a plan as typed."""
-    choice, key = trained.choice, trained.key
-    if not trained.searched:
-        return []
-    best = float(choice.rankings[Goal.TIME][0].step.step_s[0])
-    measured = reading.value(f"{key}.step_s") / best
-    rows = [
-        (
-            words(plan_words(one.plan)), number(float(one.step.step_s[0]) * measured),
-            share(float(one.step.step_s[0]) / best - 1.0), number(float(total_bytes(one.memory)[0]) / 1e9),
-            words(one.why or "the fastest"),
-        )
-        for one in choice.rankings[Goal.TIME]
-    ]  # fmt: skip
-    return [
-        Table(
-            f"plans-{trained.workload.id}",
-            f"Plans tried for {trained.workload.id}: {fmt.count(choice.tried)}, of which "
-            f"{fmt.count(choice.fitting)} fit the memory",
-            (
-                Column("Plan", numeric=False), Column("Step", "s"), Column("Longer by", "%"), Column("Memory", "GB"),
-                Column("Loses most by", numeric=False),
-            ),
-            tuple(rows),
-        )
-    ]  # fmt: skip
 
 
 def _memory(reading: Reading, trained: Trained) -> Table:

@@ -113,8 +113,9 @@ def collective_predictor() -> CollectivePredictor:
             return _exchange(request, catalog)
         system = system_of(request, catalog)
         key = (
-            system.accelerator.item.id, system.domain_ranks, system.node_ranks, request.behaviour,
-            request.nic_gbit_per_s, request.dtype in NARROW,
+            system.accelerator.item.id, system.domain_ranks, system.node_ranks, request.dtype in NARROW,
+            # a box alone has no network, and the next row's boxes of the same size do
+            system.network and (request.behaviour, system.network.nic_bytes_per_s),
         )  # fmt: skip
         if key not in models:
             models[key] = CollectiveModel(system, dtype=request.dtype or "bf16")
@@ -291,6 +292,8 @@ def request_of(row: CollectiveRow, names: Names) -> CollectiveRequest | str:
     if size is None:
         return "the row states no size"
     server = names.server(chip)
+    if uneven := _uneven(row, server.item if server is not None else None):
+        return uneven
     between = row.n_nodes > 1
     return CollectiveRequest(
         operation=operation, bytes=size, gpus=row.n_gpus, nodes=row.n_nodes,
@@ -299,6 +302,16 @@ def request_of(row: CollectiveRow, names: Names) -> CollectiveRequest | str:
         in_network=in_network(row.fabric), dtype=row.dtype or "", graph=row.mode == "graph",
         library=row.nccl or "", fabric=row.fabric, publisher=row.src, case=case,
     )  # fmt: skip
+
+
+def _uneven(row: CollectiveRow, server: Server | None) -> str:
+    """Why a row's GPUs can't stand in its nodes; empty where they can."""
+    if row.n_gpus % row.n_nodes:
+        return f"{row.n_gpus:,} GPUs don't spread evenly over {row.n_nodes:,} nodes"
+    most = max(server.gpus, server.scaleup_domain_gpus) if server is not None else row.n_gpus
+    if row.n_gpus // row.n_nodes > most and server is not None:
+        return f"{row.n_gpus // row.n_nodes:,} GPUs a node, and {server.name} holds {most:,}"
+    return ""
 
 
 def operation_of(text: str) -> str | None:

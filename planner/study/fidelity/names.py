@@ -80,11 +80,17 @@ class Names:
 
     def server(self, chip: Chip) -> Entry[Server] | None:
         """The first server of the catalog that brings the accelerator and can be ordered."""
+        return self._servers.get(chip.entry.item.id)
+
+    @cached_property
+    def _servers(self) -> dict[str, Entry[Server]]:
+        """That server, by accelerator."""
+        found: dict[str, Entry[Server]] = {}
         for item_id in self.catalog.ids(Server):
             entry = self.catalog.entry(Server, item_id)
-            if entry.item.accelerator == chip.entry.item.id and entry.item.orderable:
-                return entry
-        return None
+            if entry.item.orderable:
+                found.setdefault(entry.item.accelerator, entry)
+        return found
 
     def model(self, text: str) -> Entry[Model] | None:
         """The model whose id a name begins with, publisher and ending left off.

@@ -93,8 +93,8 @@ def predict_rows(rows: Rows, catalog: Catalog, *, collectives: CollectivePredict
 def _group(
     group: Group, rows: Sequence[Any], predict: Callable[[Any, Catalog], list[Result]], catalog: Catalog
 ) -> GroupReport:
+    kept = [row for row in rows if not isinstance(row, Measured) or row.scorable]
     skipped = tuple(row.id for row in rows if isinstance(row, Measured) and not row.scorable)
-    kept = [row for row in rows if row.id not in set(skipped)]
     results = tuple(predict(kept, catalog))
     return GroupReport(group, len(kept), skipped, scores(results), results)
 

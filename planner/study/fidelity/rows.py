@@ -145,6 +145,8 @@ def read_json(text: str, *, name: str) -> tuple[list[tuple[Measured, Place]], li
         InputError: It is no JSON, or holds no list of rows.
     """
     spans, sources = _spans(text, name)
+    if not spans:
+        return [], [Problem("holds no row", Place(name))]
     lines = _Lines(text)
     rows: list[tuple[Measured, Place]] = []
     problems: list[Problem] = []

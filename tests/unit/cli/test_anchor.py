@@ -13,6 +13,7 @@ from planner.cli.app import run_app
 from planner.evaluate import evaluate
 from planner.scenario.anchors import load_anchors
 from planner.scenario.load import load_scenario
+from planner.study.bands import with_ranges
 
 RESULT = Path(__file__).parents[1] / "measure" / "data" / "h200-x2-train-again.json.gz"
 PLAN = "h100-16384-roce"
@@ -110,6 +111,17 @@ def test_runs_of_a_stack_of_ones_own_set_the_software(anchor: Path) -> None:
     assert line("model_error_ratio", f"anchors=[{slow}]") > 1.1 * line(
         "model_error_ratio", f"anchors=[{stack(anchor, 'torchtitan')}]"
     )
+
+
+def test_an_anchor_narrows_the_range_of_the_step(anchor: Path) -> None:
+    def width(*changes: str) -> float:
+        found = evaluate(load_scenario(PLAN, changes=changes), open_catalog())
+        drawn = with_ranges(found, (f"{KEY}.step_s",)).ranges[f"{KEY}.step_s"]
+        return drawn.p90 / drawn.p10
+
+    plain = width()
+    assert width(f"anchors=[{anchor}]") < plain
+    assert width(f"anchors=[{stack(anchor, 'Megatron Core')}]") < plain
 
 
 def test_anchors_of_another_kind_leave_the_plan_as_it_is_and_say_so(anchor: Path) -> None:

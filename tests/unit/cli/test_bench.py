@@ -178,3 +178,21 @@ def test_a_file_named_like_a_command_can_still_be_written(
     shutil.copy(RUN, tmp_path / "explain")
     monkeypatch.chdir(tmp_path)
     assert run_app(["bench", "diagnose", "explain"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"a":' * 100_000, "nested too deep"),
+        ('{"kind": "bench", "sections": {"nccl": [null]}}', "nccl[0] is None"),
+        ('{"kind": "bench", "sections": {}, "environment": {"devices": 5}}', "environment.devices is 5"),
+        ('{"kind": "bench", "sections": {}, "environment": 5}', "environment is 5"),
+    ],
+)
+def test_results_of_the_wrong_shape_are_not_diagnosed(
+    text: str, reason: str, tmp_path: Path, capsys: Capture
+) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(text)
+    assert run_app(["bench", "diagnose", str(path)]) == 2
+    assert reason in capsys.readouterr().err

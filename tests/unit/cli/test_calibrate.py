@@ -178,3 +178,40 @@ def test_files_that_hold_no_measurement_or_are_missing_are_refused(
     assert f"{empty}: no measurement found" in err
     assert "gone.log" in err
     assert "Traceback" not in err
+
+
+def test_a_file_given_twice_counts_once(shelf: Path) -> None:
+    source, output = table(shelf.parent / "in"), shelf / "profiles" / "h200-sxm-141gb.lab.yaml"
+    assert (
+        calibrate(source, source.parent / ".." / "in" / "table.csv", "--as-of", "2026-05-01", "-o", output)
+        == 0
+    )
+    assert len(open_catalog([shelf]).get(Profile, "h200-sxm-141gb.lab").raw) == 1
+
+
+def test_an_output_that_is_a_folder_leaves_no_raw_file_behind(
+    shelf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = shelf / "profiles" / "lab.yaml"
+    folder.mkdir()
+    assert calibrate(table(shelf.parent / "in"), "--as-of", "2026-05-01", "-o", folder) == 2
+    assert "is a folder" in capsys.readouterr().err
+    assert files(shelf) == set()
+
+
+def test_a_publication_that_no_catalog_has_is_refused(
+    shelf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--as-of", "2026-05-01", "--source", "planner-bnech", "-o", shelf / "profiles" / "lab.yaml"]
+    assert calibrate(table(shelf.parent / "in"), *options) == 2
+    assert "planner-bench" in capsys.readouterr().err
+    assert files(shelf) == set()
+
+
+def test_times_in_other_units_are_doubted_aloud_and_in_json(
+    shelf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert calibrate(table(shelf.parent / "in", slower=1e-3), "--as-of", "2026-05-01", "--json") == 0
+    captured = capsys.readouterr()
+    assert "are the times in microseconds?" in json.loads(captured.out)["doubts"][0]
+    assert "doubtful: " in captured.err

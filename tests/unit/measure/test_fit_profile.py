@@ -155,3 +155,16 @@ def same(found: Any, known: Any, where: str) -> None:
         assert found == pytest.approx(known, rel=1e-4, abs=1e-4), where
     else:
         assert found == known, where
+
+
+@pytest.mark.parametrize(("gpu", "ranks", "way"), [("h100", 8, Way.NETWORK), ("gb200", 8, Way.SCALE_UP)])
+def test_ranks_on_two_servers_cross_a_network_and_on_two_trays_of_a_rack_do_not(
+    gpu: str, ranks: int, way: Way, tmp_path: Path
+) -> None:
+    path = tmp_path / "table.csv"
+    rows = [f"{gpu},all_reduce,half,{ranks},2,{2**power},{10 + 2**power / 4e5}" for power in range(10, 31, 2)]
+    path.write_text("\n".join(["gpu,op,dtype,num_gpus,num_nodes,message_bytes,latency_us", *rows]))
+    found = fit_profile([read_points(path)], catalog=CATALOG, profile_id="mine", as_of="2026-05-01")
+    (curve,) = found.profile.collectives
+    assert curve.path is way
+    assert curve.nodes == (2 if way is Way.NETWORK else 1)

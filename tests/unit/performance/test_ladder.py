@@ -177,12 +177,14 @@ def test_a_named_profile_of_another_accelerator_speaks_before_shipped_siblings(t
     assert one.regimes[0].s_per_byte == pytest.approx(9e-12 * 200 / 450)
 
 
-def test_a_sibling_measured_at_small_sizes_alone_is_scaled_by_its_link(tmp_path: Path) -> None:
+def test_sizes_that_show_no_rate_speak_only_where_nothing_else_does(tmp_path: Path) -> None:
     small = [fit(2, 50.0, 9.0, largest=2**20), fit(8, 60.0, 9.0, largest=2**20)]
-    catalog = table(tmp_path, "lab", "h800-sxm-80gb", *small)
-    one = group(domain("h200-sxm-141gb", 8, "lab", catalog=catalog), Collective.ALL_REDUCE, 8)
-    assert one.profile == "lab"
-    assert one.regimes[0].s_per_byte == pytest.approx(9e-12 * 200 / 450)
+    beside_others = table(tmp_path / "a", "lab", "h800-sxm-80gb", *small)
+    one = group(domain("h200-sxm-141gb", 8, "lab", catalog=beside_others), Collective.ALL_REDUCE, 8)
+    assert one.profile == "h100-sxm5-80gb.nccl-tables"
+    alone = table(tmp_path / "b", "lab", "mi325x", *small)
+    one = group(domain("mi300x", 8, "lab", catalog=alone), Collective.ALL_REDUCE, 8)
+    assert (one.rung, one.profile) == (Rung.SCALED, "lab")
 
 
 def test_a_larger_group_that_was_measured_carries_those_beyond_it(tmp_path: Path) -> None:

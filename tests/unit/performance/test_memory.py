@@ -94,7 +94,13 @@ def case_of(bench) -> Case:  # type: ignore[no-untyped-def]
 
 def test_remedies_are_single_changes_that_fit_cheapest_first(bench) -> None:  # type: ignore[no-untyped-def]
     case, job = case_of(bench), Job(bench.shape, 256, 8, False, 256, 8192)
-    changes = {"tensor_ranks": 4, "pipeline_ranks": 4, "context_ranks": 1, "data_ranks": 16, "virtual_stages": 1}
+    changes = {
+        "tensor_ranks": 4,
+        "pipeline_ranks": 4,
+        "context_ranks": 1,
+        "data_ranks": 16,
+        "virtual_stages": 1,
+    }
     plan = bench.plan(microbatch_sequences=4, global_batch_sequences=256, **changes)
     assert not evaluate_plans(case, plan).fits[0]
     said = remedies_in_words(case, job, plan)

@@ -446,7 +446,7 @@ def test_choices_are_three_to_six_and_name_the_runner_up() -> None:
     table = view(evaluated(MAIN)).choices
     assert table is not None
     assert [row[0].text for row in table.rows] == ["Plan", "Network", "Cables", "Cooling", "Own or rent"]
-    assert table.rows[0][2].text == "TP 2 x PP 1 x DP 512"
+    assert table.rows[0][2].text == "TP 1 x PP 1 x CP 2 x DP 512"
 
 
 def test_the_lab_makes_fewer_choices(shipped: Evaluation) -> None:

@@ -259,8 +259,8 @@ def test_an_override_is_listed_with_its_reason_and_marked_as_typed() -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "said"),
     [
-        ("h100-8-lab", ("workloads.0.model=llama-3.1-405b",), "88 GPUs"),
-        ("h100-8-lab", ("workloads.0.model=llama-3.1-405b", f"name={HOSTILE}"), "88 GPUs"),
+        ("h100-8-lab", ("workloads.0.model=llama-3.1-405b",), "96 GPUs"),
+        ("h100-8-lab", ("workloads.0.model=llama-3.1-405b", f"name={HOSTILE}"), "96 GPUs"),
     ],
 )
 def test_a_plan_that_cannot_be_built_says_why_with_remedies_and_inputs(

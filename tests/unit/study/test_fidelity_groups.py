@@ -325,3 +325,27 @@ def test_products_of_a_release_that_was_fitted_lie_on_its_curve_and_say_whether_
         assert one.low < one.predicted < one.high  # type: ignore[operator]
     # a release that nobody fitted is told by the model of training, which knows no start
     assert found[3].predicted < found[2].predicted / 2.0  # type: ignore[operator]
+
+
+def test_a_box_alone_lends_no_network_to_the_boxes_of_the_next_row() -> None:
+    alone, joined = (
+        collective(id=name, n_gpus=8 * n, n_nodes=n, time_us=9.0) for name, n in (("one", 1), ("two", 2))
+    )
+    together = {one.id: one.predicted for one in predict_collectives([alone, joined], CATALOG)}
+    apart = {one.id: one.predicted for row in (alone, joined) for one in predict_collectives([row], CATALOG)}
+    assert together == apart
+    assert None not in together.values()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"n_gpus": 9, "n_nodes": 2}, "9 GPUs don't spread evenly over 2 nodes"),
+        ({"n_gpus": 8, "n_nodes": 16}, "8 GPUs don't spread evenly over 16 nodes"),
+        ({"n_gpus": 1_000_000, "n_nodes": 1}, "1,000,000 GPUs a node"),
+    ],
+)
+def test_gpus_that_cannot_stand_in_their_nodes_are_not_predicted(changes: dict[str, int], why: str) -> None:
+    (found,) = predict_collectives([collective(**changes)], CATALOG)
+    assert found.predicted is None
+    assert why in found.why_not

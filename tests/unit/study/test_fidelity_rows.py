@@ -109,3 +109,9 @@ def test_the_schema_describes_what_is_read() -> None:
     known = json_schema()["$defs"]
     assert "busbw_GBps" in known["CollectiveRow"]["properties"]
     assert all("description" in one for one in known["Rates"]["properties"].values() if "title" not in one)
+
+
+@pytest.mark.parametrize("text", ["[]", '{"rows": []}'])
+def test_a_list_without_rows_is_refused_as_a_table_without_rows_is(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no row"):
+        read_rows([written(tmp_path / "none.json", text)])

@@ -1,0 +1,144 @@
+"""The search command: what it prints, what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from planner.cli import search as module
+from planner.cli.app import run_app
+
+Capture = pytest.CaptureFixture[str]
+LAB = "h100-8-lab"
+
+
+def answer(capsys: Capture, *arguments: str) -> dict:  # type: ignore[type-arg]
+    """JSON of a search that succeeds."""
+    assert run_app(["search", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+
+
+def test_the_table_says_what_was_tried_and_fits_80_columns(capsys: Capture) -> None:
+    assert run_app(["search", "gb200-nvl72-16", "--top", "3", "--set", "cluster.groups.0.gpus=144"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    assert " plans, " in lines[0] and "fit the memory" in lines[0]
+    for part in (
+        "axes",
+        "  expert tensor  ",
+        "by time: the shortest step",
+        "by cost: ",
+        "by energy: ",
+        "refused",
+    ):
+        assert part in text
+
+
+def test_programs_get_counts_axes_and_rankings(capsys: Capture) -> None:
+    found = answer(capsys, LAB, "--top", "4")
+    assert found["plans_tried"] == found["plans_fitting"] + sum(
+        count for reason, count in found["refused"].items() if reason.startswith("plans: ")
+    )
+    assert set(found["best"]) == {"time", "cost", "energy"}
+    for goal, key in (("time", "step_s"), ("cost", "usd"), ("energy", "kwh")):
+        values = [plan[key] for plan in found["best"][goal]]
+        assert values == sorted(values) and len(values) == 4
+    for plan in found["best"]["time"]:
+        assert sum(plan["parts_s"].values()) == pytest.approx(plan["step_s"], rel=1e-12)
+        degrees = plan["plan"]
+        accumulated = degrees["data"] * degrees["microbatch"] * degrees["gradient_accumulation"]
+        assert accumulated == found["batch_sequences"]
+    assert found["best"]["time"][0]["why_not_first"] is None
+    assert all(plan["why_not_first"] for plan in found["best"]["time"][1:])
+
+
+def test_the_best_plan_put_into_the_scenario_takes_the_time_it_was_found_with(capsys: Capture) -> None:
+    found = answer(capsys, LAB, "--top", "50")
+    writable = next(plan for plan in found["best"]["time"] if plan["scenario_plan"] is not None)
+    wish = json.dumps(writable["scenario_plan"])
+    key = "performance.training.step_s"
+    assert run_app(["explain", LAB, key, "--set", f"workloads.0.plan={wish}", "--json"]) == 0
+    explained = json.loads(capsys.readouterr().out)
+    assert explained["value"] == pytest.approx(writable["step_s"], rel=1e-12)
+
+
+def test_the_same_search_gives_the_same_bytes(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("a.json", "b.json", "a.csv", "b.csv"):
+        assert run_app(["search", LAB, "-o", str(tmp_path / name)]) == 0
+    assert f"{tmp_path / 'b.csv'}: written" in capsys.readouterr().err
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    rows = list(csv.DictReader((tmp_path / "a.csv").read_text().splitlines()))
+    plans = json.loads((tmp_path / "a.json").read_text())["best"]
+    assert len(rows) == sum(map(len, plans.values()))
+    assert float(rows[0]["step_s"]) == plans["time"][0]["step_s"]
+
+
+def test_a_plan_of_the_scenario_does_not_narrow_the_search(capsys: Capture) -> None:
+    free = answer(capsys, LAB)
+    typed = answer(capsys, LAB, "--set", "workloads.0.plan={tensor: 2, sharding: fsdp}")
+    assert typed["plans_tried"] == free["plans_tried"]
+    assert typed["best"]["time"][0]["plan"] == free["best"]["time"][0]["plan"]
+
+
+def test_wrong_options_are_said_all_at_once(capsys: Capture, tmp_path: Path) -> None:
+    assert run_app(["search", LAB, "--by", "tme", "-o", str(tmp_path / "plans.txt")]) == 2
+    said = capsys.readouterr().err
+    assert "--by: no goal 'tme'" in said and "nearest: time" in said
+    assert "CSV or JSON" in said
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["h200-serving-fleet"], "has no training workload, and only these have plans to search"),
+        ([LAB, "--workload", "finetun"], "no training workload 'finetun' (nearest: finetune)"),
+        ([LAB, "--set", "workloads.0.model=llama-3.1-405b"], "memory: the leanest of"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_with_a_remedy(
+    arguments: list[str], said: str, capsys: Capture
+) -> None:
+    assert run_app(["search", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err
+    assert captured.out == ""
+
+
+def test_a_long_search_shows_its_progress_on_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(module, "SHORT_SEARCH", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    seen = []
+    with module._progress(100) as progress:
+        assert progress is not None
+        progress(40, 100)
+        seen.append(40)
+    assert run_app(["search", LAB, "--top", "1"]) == 0
+    assert capsys.readouterr().out.startswith("llama")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    with module._progress(100) as progress:
+        assert progress is None
+
+
+def test_an_interrupt_ends_with_130(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "planner", "search", "gb200-nvl72-16", "-o", str(tmp_path / "plans.csv")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        # 23 million plans take seconds; a second is after the start on any machine that runs this
+        time.sleep(1.0)
+        os.kill(running.pid, signal.SIGINT)
+        _, error = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"Traceback" not in error
+    assert not list(tmp_path.iterdir())
