@@ -223,6 +223,9 @@ def search(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="CSV or JSON file for the best plans."),
     ] = None,
+    zero_bubble: Annotated[
+        bool, typer.Option("--zero-bubble", help="Try the zero-bubble schedule too, which few stacks have.")
+    ] = False,
     change: Changes = None,
     calibration: Calibrations = None,
     catalog: Folders = None,
@@ -234,7 +237,7 @@ def search(
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
     return search_scenario(
         scenario, workload=workload, top=top, by=by, output=output, changes=changes, catalog=folders,
-        as_json=as_json,
+        as_json=as_json, zero_bubble=zero_bubble,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import sys
 from collections.abc import Sequence
+from datetime import date
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,10 @@ def _check_options(output: Path | None, as_of: str, source: str | None, shelf: C
     problems = _about_output(output) if output is not None else []
     if as_of and not _fits(Date, as_of):
         problems.append(Problem(f"--as-of '{as_of}' is no day", remedy="write --as-of YYYY-MM-DD"))
+    elif as_of > date.today().isoformat():
+        problems.append(
+            Problem(f"--as-of '{as_of}' is yet to come", remedy="give the day of the measurement")
+        )
     if source is not None and not _fits(Id, source):
         problems.append(Problem(f"--source '{source}' is no id", remedy="name an entry of sources.yaml"))
     elif source is not None and source not in shelf.sources:
@@ -90,6 +95,7 @@ def _about_output(output: Path) -> list[Problem]:
     if output.suffix != ".yaml":
         # `.yaml` alone is a hidden file without a name before its ending
         name = output.name if output.suffix else output.name.removesuffix(".yaml") or "NAME"
+        name = output.stem if output.suffix == ".yml" else name
         better = output.parent / f"{name}.yaml"
         return [Problem(f"'{output}' doesn't end in .yaml", remedy=f"write -o {better}")]
     problems = []

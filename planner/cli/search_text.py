@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
+import numpy as np
+
+from planner.choices import ContextKind, Offload, Recompute, Schedule
 from planner.performance.memory import TrainingMemory, total_bytes
 from planner.performance.parallelism import Plan, microbatches
+from planner.performance.plans import whole_table
 from planner.performance.search import Goal, PlanChoice, Ranked
 from planner.performance.search_run import Run, RunRates, run_of
 from planner.performance.search_words import (
     PARTS,
-    SHARDING,
+    features_in_words,
     number,
     plan_in_words,
     recompute_in_words,
+    sharding_in_words,
     values_in_words,
 )  # fmt: skip
 from planner.performance.train import Trained
 from planner.units import GIGA
 
 WIDTH = 80
+ALWAYS = ("tensor", "pipeline", "data", "microbatch")
+"""Degrees that a plan always says."""
 FIELDS = (
     ("tensor", "tensor_ranks"), ("pipeline", "pipeline_ranks"), ("context", "context_ranks"), ("data", "data_ranks"),
     ("expert", "expert_ranks"), ("expert_tensor", "expert_tensor_ranks"), ("virtual_stages", "virtual_stages"),
@@ -34,9 +41,9 @@ TITLES = {
 
 
 def as_object(
-    name: str, found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal
+    name: str, found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal, own: Own | None
 ) -> dict[str, object]:
-    """The answer for programs: axes, counts, refusals and the rankings by every goal."""
+    """The answer for programs: axes, counts, refusals, the rankings by every goal, and the scenario's own plan."""
     return {
         "scenario": name, "workload": found.workload.id, "model": found.workload.model, "gpus": found.job.gpus,
         "batch_sequences": found.job.batch_sequences, "sequence_tokens": found.job.sequence_tokens,
@@ -47,7 +54,33 @@ def as_object(
             one.value: [plan_object(ranked, rates) for ranked in ranking]
             for one, ranking in choice.rankings.items()
         },
+        "own_plan": None if own is None else _own_object(own, choice, rates, goal),
     }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The plan that a scenario names, evaluated beside the others; no plan where it can't run, and why."""
+
+    ranked: Ranked | None
+    why_not: str = ""
+
+
+def own_rank(own: Own, ranking: tuple[Ranked, ...]) -> int | None:
+    """Place of the scenario's own plan in a ranking, from 1; None where it isn't among the best."""
+    if own.ranked is None:
+        return None
+    mine = whole_table(own.ranked.plan)
+    return next(
+        (rank for rank, one in enumerate(ranking, start=1) if np.array_equal(whole_table(one.plan), mine)),
+        None,
+    )
+
+
+def _own_object(own: Own, choice: PlanChoice, rates: RunRates, goal: Goal) -> dict[str, object]:
+    if own.ranked is None:
+        return {"why_not": own.why_not}
+    return {"rank": own_rank(own, choice.rankings[goal]), **plan_object(own.ranked, rates)}
 
 
 def plan_object(one: Ranked, rates: RunRates) -> dict[str, object]:
@@ -81,28 +114,44 @@ def _degrees(plan: Plan) -> dict[str, object]:
     return {
         **{name: int(number(plan, field)) for name, field in FIELDS},
         "gradient_accumulation": int(microbatches(plan)[0]),
-        "sharding": SHARDING[int(number(plan, "zero_stage"))],
+        "sharding": sharding_in_words(plan),
         "recomputed_layers_fraction": number(plan, "recomputed_layers_fraction"),
         "recomputed_attention_fraction": number(plan, "recomputed_attention_fraction"),
     }
 
 
-def scenario_plan(plan: Plan) -> dict[str, object] | None:
-    """The plan as a scenario's `plan:`; None where a scenario has no field for a part of it."""
-    layers, attention = (
-        number(plan, "recomputed_layers_fraction"),
-        number(plan, "recomputed_attention_fraction"),
-    )
-    sharding = SHARDING[int(number(plan, "zero_stage"))]
-    fixed = number(plan, "context_ranks") == number(plan, "expert_tensor_ranks") == 1
-    if not fixed or sharding not in ("zero1", "fsdp") or layers not in (0.0, 1.0):
-        return None
-    recompute = "full" if layers else "selective" if attention else "none"
-    wanted = ("tensor", "pipeline", "expert", "microbatch", "virtual_stages")
-    return {
-        **{name: int(number(plan, field)) for name, field in FIELDS if name in wanted},
-        "recompute": recompute, "sharding": sharding,
+def scenario_plan(plan: Plan) -> dict[str, object]:
+    """The plan as a scenario's `plan:`, without what is the default there."""
+    whole = number(plan, "recomputed_layers_fraction")
+    recompute = Recompute.FULL if whole else Recompute.NONE
+    if number(plan, "recomputed_attention_fraction") and whole < 1.0:
+        recompute = Recompute.SELECTIVE
+    if number(plan, "recomputed_linear_fraction") and whole < 1.0:
+        recompute = Recompute.OPERATORS
+    said: dict[str, object] = {
+        **{name: int(number(plan, field)) for name, field in FIELDS if name in ALWAYS or number(plan, field) > 1},
+        "recompute": recompute.value, "sharding": sharding_in_words(plan),
     }  # fmt: skip
+    if 0.0 < whole < 1.0:
+        said["recompute_layers_fraction"] = whole
+    if number(plan, "shard_ranks"):
+        said["shard_ranks"] = int(number(plan, "shard_ranks"))
+    if number(plan, "backward_split"):
+        said["schedule"] = Schedule.ZERO_BUBBLE.value
+    if number(plan, "context_gathered"):
+        said["context_kind"] = ContextKind.ALL_GATHER.value
+    if not number(plan, "sequence_parallel"):
+        said["sequence_parallel"] = False
+    away = [one.value for one in Offload if number(plan, f"offloaded_{one.value}")]
+    if away:
+        said["offload"] = away
+    if number(plan, "gradient_compression_ratio") > 1:
+        said["gradient_compression_ratio"] = number(plan, "gradient_compression_ratio")
+    if number(plan, "local_steps") > 1:
+        said["local_steps"] = int(number(plan, "local_steps"))
+    if number(plan, "asynchronous"):
+        said["asynchronous"] = True
+    return said
 
 
 def as_rows(found: Trained, choice: PlanChoice, rates: RunRates) -> list[dict[str, object]]:
@@ -120,7 +169,7 @@ def as_rows(found: Trained, choice: PlanChoice, rates: RunRates) -> list[dict[st
     return rows
 
 
-def as_text(found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal) -> str:
+def as_text(found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal, own: Own | None) -> str:
     """The answer at 80 columns: axes and counts, the ranking, the best by the other goals, refusals."""
     job = found.job
     lines = [
@@ -132,7 +181,7 @@ def as_text(found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal) -> 
     ]
     for axis, values in choice.axes.items():
         lines += _wrapped(f"  {axis.replace('_', ' ')}  ", values_in_words(values))
-    lines += ["", *_ranking(choice, rates, goal, job.gpus), ""]
+    lines += ["", *_ranking(choice, rates, goal, job.gpus, own), ""]
     for other in choice.rankings:
         if other is not goal:
             lines += _first(choice, rates, other)
@@ -144,30 +193,46 @@ def as_text(found: Trained, choice: PlanChoice, rates: RunRates, goal: Goal) -> 
     return "\n".join(lines)
 
 
-def _ranking(choice: PlanChoice, rates: RunRates, goal: Goal, gpus: int) -> list[str]:
+def _ranking(choice: PlanChoice, rates: RunRates, goal: Goal, gpus: int, own: Own | None) -> list[str]:
     lines = [
         f"by {goal.value}: {TITLES[goal]}",
-        f"{'':>3} {'TP':>3} {'PP':>3} {'CP':>4} {'DP':>5} {'EP':>3} {'VP':>3} {'MB':>3} {'shard':<5} {'step':>9} "
+        f"{'':>3} {'TP':>3} {'PP':>3} {'CP':>4} {'DP':>5} {'EP':>3} {'VP':>3} {'MB':>3} {'shard':<6} {'step':>9} "
         f"{'MFU':>6} {'GB':>5} {'days':>7} {'M USD':>7}",
     ]
+    mine = None if own is None else own_rank(own, choice.rankings[goal])
     for rank, one in enumerate(choice.rankings[goal], start=1):
+        place = f"{rank}*" if rank == mine else str(rank)
         run, plan = run_of(rates, one), one.plan
         experts = f"{number(plan, 'expert_ranks'):.0f}"
         if number(plan, "expert_tensor_ranks") > 1:
             experts += f"x{number(plan, 'expert_tensor_ranks'):.0f}"
         lines.append(
-            f"{rank:>3} {number(plan, 'tensor_ranks'):>3.0f} {number(plan, 'pipeline_ranks'):>3.0f} "
+            f"{place:>3} {number(plan, 'tensor_ranks'):>3.0f} {number(plan, 'pipeline_ranks'):>3.0f} "
             f"{number(plan, 'context_ranks'):>4.0f} {number(plan, 'data_ranks'):>5.0f} {experts:>3} "
             f"{number(plan, 'virtual_stages'):>3.0f} {number(plan, 'microbatch_sequences'):>3.0f} "
-            f"{SHARDING[int(number(plan, 'zero_stage'))]:<5} {_seconds(run.step_s):>9} "
+            f"{sharding_in_words(plan):<6} {_seconds(run.step_s):>9} "
             f"{one.step.mfu[0] / rates.step_ratio * 100:>5.1f}% {total_bytes(one.memory)[0] / GIGA:>5.1f} "
-            f"{run.days:>7.4g} {run.usd / 1e6:>7.4g}"
+            f"{run.days:>7.4g} {_millions(run.usd):>7}"
         )
         used = f"uses {run.gpus:,} GPUs" if run.gpus < gpus else ""
-        said = [part for part in (one.why, recompute_in_words(plan), used) if part]
+        said = [part for part in (one.why, recompute_in_words(plan), *features_in_words(plan), used) if part]
         if said:
             lines += _wrapped("      ", "; ".join(said))
-    return lines
+    return lines + ([] if own is None else _own_lines(own, mine, choice.rankings[goal][0], rates))
+
+
+def _own_lines(own: Own, rank: int | None, best: Ranked, rates: RunRates) -> list[str]:
+    """The scenario's own plan: its mark in the table, or its figures where it isn't among the best."""
+    if rank is not None:
+        return [f"* the scenario's own plan, number {rank}"]
+    if own.ranked is None:
+        return _wrapped("* the scenario's own plan can't run: ", own.why_not)
+    run, first = run_of(rates, own.ranked), run_of(rates, best)
+    return _wrapped(
+        "* the scenario's own plan: ",
+        f"{plan_in_words(own.ranked.plan)}, step {_seconds(run.step_s)} ({run.step_s / first.step_s - 1:+.1%} against "
+        f"the first; {own.ranked.why or 'nothing lost'}), {run.days:.4g} days, {run.usd / 1e6:.4g} M USD",
+    )
 
 
 def _first(choice: PlanChoice, rates: RunRates, goal: Goal) -> list[str]:
@@ -182,6 +247,11 @@ def _first(choice: PlanChoice, rates: RunRates, goal: Goal) -> list[str]:
 
 def _seconds(value: float) -> str:
     return f"{value:.4g} s"
+
+
+def _millions(usd: float) -> str:
+    """Millions in seven characters."""
+    return f"{usd / 1e6:.4g}" if usd >= 1e5 else f"{usd / 1e6:.3g}"
 
 
 def _wrapped(start: str, text: str) -> list[str]:

@@ -8,14 +8,18 @@ from typing import Any
 
 from planner.arrays import Floats
 from planner.design.cluster import Cluster
+from planner.errors import Problem, ScenarioError
 from planner.ledger import Line
 from planner.performance.anchors import AnchorStep, Kind, anchor_steps, like, ratio_of, widened
 from planner.performance.assumed import Assumed, prior
 from planner.performance.software import Software
 from planner.performance.training import TrainingStep
 from planner.scenario.anchors import anchors_of
+from planner.scenario.schema import Workload
 from planner.sourced import Basis, Source
 
+UNMEASURED = "other"
+"""Generation of accelerators without measured training runs."""
 LABEL = "Measured over predicted step time"
 
 
@@ -28,16 +32,31 @@ def scenario_anchors(cluster: Cluster) -> tuple[AnchorStep, ...]:
     return anchor_steps(anchors_of(cluster.parts.loaded), cluster.parts.catalog)
 
 
-def software_of(cluster: Cluster, kind: Kind) -> Software:
-    """The stack that anchors of a workload's kind ran on; a present-day Megatron without any.
+def software_of(cluster: Cluster, kind: Kind, workload: Workload) -> Software:
+    """The stack that a workload names, or that anchors of its kind ran on; a present-day Megatron without any.
 
     A benchmark's bare steps speak for the accelerators, not for the stack that the plan will run.
+
+    Raises:
+        ScenarioError: The workload names another stack than its anchors ran on.
     """
     mine = [one for one in like(scenario_anchors(cluster), kind) if not one.anchor.run.bare]
-    return mine[0].setting.software if mine else Software.MEGATRON_CORE
+    if not mine:
+        return workload.software or Software.MEGATRON_CORE
+    found = mine[0].setting.software
+    if workload.software not in (None, found):
+        raise ScenarioError(
+            Problem(
+                f"software is {workload.software}, and the anchors ran on {found}",
+                mine[0].anchor.place,
+                f"workloads.{workload.id}.software",
+                "name anchors of the stack that the plan is for, or leave software out",
+            )
+        )
+    return found
 
 
-def error_ratio(assumed: Assumed, cluster: Cluster, key: str, kind: Kind) -> Floats:
+def error_ratio(assumed: Assumed, cluster: Cluster, key: str, kind: Kind, workload: Workload) -> Floats:
     """True over predicted step time as a ledger line: from anchors of the workload's kind, else 1 with a band.
 
     Overriding the line calibrates the prediction by hand.
@@ -47,6 +66,7 @@ def error_ratio(assumed: Assumed, cluster: Cluster, key: str, kind: Kind) -> Flo
         cluster: Of the scenario.
         key: Beginning of the workload's keys.
         kind: Of the workload.
+        workload: Says whether its stack is known.
 
     Returns:
         What the step is multiplied by, shape (n,). Draws of the model's figures move predictions of the anchors as
@@ -59,7 +79,7 @@ def error_ratio(assumed: Assumed, cluster: Cluster, key: str, kind: Kind) -> Flo
     anchors = scenario_anchors(cluster)
     mine = like(anchors, kind)
     if not mine:
-        return assumed.use(_unmeasured(assumed, key, kind, anchors))
+        return assumed.use(_unmeasured(assumed, key, kind, anchors, workload.software))
     ratio, drift = ratio_of(mine, assumed, band)
     if all(one.anchor.run.bare for one in mine):
         ratio = widened(ratio, band("model_band_known_stack_fraction"))
@@ -69,9 +89,11 @@ def error_ratio(assumed: Assumed, cluster: Cluster, key: str, kind: Kind) -> Flo
     return assumed.use(line) * drift
 
 
-def _unmeasured(assumed: Assumed, key: str, kind: Kind, others: Sequence[AnchorStep]) -> Line:
+def _unmeasured(
+    assumed: Assumed, key: str, kind: Kind, others: Sequence[AnchorStep], software: Software | None
+) -> Line:
     """1, with the band that like measured runs showed."""
-    name = "model_band_moe_fraction" if kind.sparse else "model_band_unknown_stack_fraction"
+    name = f"model_band_{_known(kind, software)}_fraction"
     figure, source = assumed.catalog.figure("performance", name)
     said = prior(source)
     if others:
@@ -80,6 +102,15 @@ def _unmeasured(assumed: Assumed, key: str, kind: Kind, others: Sequence[AnchorS
     return assumed.ledger.given(
         f"{key}.model_error_ratio", LABEL, "1", 1.0, said, low=1.0 - figure.value, high=1.0 + figure.value
     )
+
+
+def _known(kind: Kind, software: Software | None) -> str:
+    """Which left-out errors speak for a prediction, as the fidelity table has it."""
+    if kind.sparse:
+        return "moe"
+    if software is None:
+        return "unknown_stack"
+    return "new_generation" if kind.generation == UNMEASURED else "known_stack"
 
 
 def _measured(anchors: Sequence[AnchorStep]) -> Source:

@@ -20,7 +20,7 @@ from planner.performance.hardware import FORMAT
 from planner.performance.links import Links
 from planner.performance.machines import Machine, Machines, power_ratios, with_network
 from planner.performance.models import ModelShape, model_shape
-from planner.performance.parallelism import Plan, recomputed_fractions
+from planner.performance.parallelism import Plan, recompute_fields
 from planner.performance.shapes import shape_of
 from planner.performance.software import Figures, Setting, Software, has_fast_softmax, training_constants
 from planner.performance.stacks import stack_of
@@ -199,11 +199,9 @@ def _plan(run: AnchorRun) -> Plan:
         "global_batch_sequences": run.batch_sequences, "sequence_tokens": run.sequence_tokens,
         "zero_stage": ZERO_STAGE[plan.sharding], "sequence_parallel": plan.sequence_parallel,
     }  # fmt: skip
-    layers, attention = recomputed_fractions(run.recompute)
     return Plan(
         **{name: np.array([float(value)]) for name, value in numbers.items()},
-        recomputed_layers_fraction=layers,
-        recomputed_attention_fraction=attention,
+        **recompute_fields(run.recompute),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from planner.arrays import Floats
 from planner.performance.collectives import Collective, once_per_domain_ratio
 from planner.performance.corrections import ACTIVATION_BYTES, TrainingConstants
+from planner.performance.features import Features, routed_load_ratio
 from planner.performance.links import Links, exchange_time_s, group_time_s
 from planner.performance.models import ModelShape, kv_values_per_layer
 from planner.performance.parallelism import Plan, expert_split, microbatch_tokens
@@ -29,9 +30,12 @@ def tensor_exposed_s(shape: ModelShape, plan: Plan, links: Links, constants: Tra
     return TENSOR_COLLECTIVES * once * (1.0 - constants.tensor_overlap_fraction)
 
 
-def expert_exposed_s(shape: ModelShape, plan: Plan, links: Links, constants: TrainingConstants) -> Floats:
+def expert_exposed_s(
+    shape: ModelShape, plan: Plan, links: Links, constants: TrainingConstants, features: Features
+) -> Floats:
     """Exposed time of one direction's dispatch and combine of a sparse layer."""
     sent = microbatch_tokens(plan) * shape.experts_per_token * shape.hidden * ACTIVATION_BYTES
+    sent = sent * routed_load_ratio(features, plan)
     near = np.maximum(links.domain_ranks / plan.expert_tensor_ranks, 1.0)
     merged = once_per_domain_ratio(
         ranks=plan.expert_ranks, ranks_per_domain=near, copies=shape.experts_per_token
@@ -51,13 +55,15 @@ def context_exposed_s(
     plan: Plan,
     links: Links,
     constants: TrainingConstants,
+    features: Features,
     forward_core: Floats,
     backward_core: Floats,
 ) -> Floats:
     """What attention over context ranks costs beyond its arithmetic.
 
-    Keys and values that go round and that attention doesn't cover, blocks of scores that are smaller than the
-    whole, and starting each step of the ring.
+    In a ring: keys and values that go round and that attention doesn't cover, blocks of scores that are smaller
+    than the whole, and starting each step. Gathered: one gather before attention, and in the backward pass another
+    and a scatter of their gradients, behind which hardly anything can run.
     """
     if not np.any(plan.context_ranks > 1.0):
         return np.zeros(1)
@@ -73,4 +79,7 @@ def context_exposed_s(
     waits = np.maximum(once - forward_core, 0.0) + np.maximum(2.0 * once - backward_core, 0.0)
     smaller = constants.context_slowdown_fraction * (1.0 - 1.0 / plan.context_ranks)
     starts = 3.0 * (plan.context_ranks - 1.0) * constants.context_step_s
-    return waits + smaller * (forward_core + backward_core) + starts
+    ring = waits + smaller * (forward_core + backward_core) + starts
+    if not np.any(plan.context_gathered):
+        return ring
+    return np.where(plan.context_gathered > 0.0, 3.0 * once * features.context_gather_exposed_fraction, ring)

@@ -15,6 +15,7 @@ from planner.errors import DesignError, Problem
 from planner.performance.assumed import Assumed, family
 from planner.performance.collectives import Collective, Link
 from planner.performance.domain import ScaleUpDomain, accelerator_line, scale_up_domain
+from planner.performance.engine_reduce import EngineReduce, engine_reduce
 from planner.performance.kernel_ratios import gemm_ratio, memory_ratio
 from planner.performance.links import Links, NetworkRatios
 from planner.performance.measured_network import network_ratios
@@ -93,8 +94,15 @@ def cluster_domain(assumed: Assumed, cluster: Cluster) -> ScaleUpDomain:
     )  # fmt: skip
 
 
-def engine_link(assumed: Assumed, machine: Hardware) -> Link:
-    """Link of the serving engines' own all-reduce inside the domain, quicker to start than NCCL's."""
+ENGINE = "vllm"
+"""Engine whose release the serving model's corrections describe."""
+
+
+def engine_link(assumed: Assumed, machine: Hardware) -> Link | EngineReduce:
+    """All-reduce of the serving engine inside the domain: measured, or quicker to start than NCCL's by figures."""
+    measured = engine_reduce(machine.domain, ENGINE)
+    if measured is not None:
+        return measured
     inside = machine.links.inside
     rate = inside.endless_bytes_per_s(Collective.ALL_GATHER, ranks=np.array([float(inside.sizes[-1])]))
     return Link(

@@ -9,6 +9,7 @@ import numpy as np
 
 from planner.arrays import Floats
 from planner.performance.collectives import AllReduce, Link, all_reduce_time_s
+from planner.performance.engine_reduce import EngineReduce
 from planner.performance.models import (
     ModelShape,
     active_parameters,
@@ -216,7 +217,7 @@ def iteration_parts(
     *,
     shape: ModelShape,
     chip: ChipRates,
-    link: Link,
+    link: Link | EngineReduce,
     constants: ServingConstants,
     form: ServingFormat,
     layout: Layout,
@@ -232,7 +233,7 @@ def iteration_parts(
 
     Args:
         shape, chip, constants, form: Model, accelerator, corrections, and formats.
-        link: Link between the ranks of a replica.
+        link: Between the ranks of a replica: measured curves, or a link's figures.
         layout: Accelerators of the replica and of an attention group.
         decode_sequences: Sequences that decode one token each.
         context_tokens: Mean tokens in their caches.
@@ -264,8 +265,11 @@ def iteration_parts(
     core = attention_flop_per_token(shape, sequence_tokens=prompt_tokens) * prefill_tokens / ranks
 
     def sync(rows: Floats, members: Floats) -> Floats:
+        size = rows * shape.hidden * ACTIVATION_BYTES
+        if isinstance(link, EngineReduce):
+            return link.time_s(message_bytes=size, ranks=members)
         return all_reduce_time_s(
-            message_bytes=rows * shape.hidden * ACTIVATION_BYTES,
+            message_bytes=size,
             ranks=members,
             link=link,
             algorithm=AllReduce.IN_NETWORK,

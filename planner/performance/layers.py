@@ -11,6 +11,7 @@ from planner.arrays import Floats
 from planner.performance.attention import attention_core_s, attention_linear_s
 from planner.performance.corrections import ACTIVATION_BYTES, TrainingConstants, joined_or_not, product_s
 from planner.performance.exposed import context_exposed_s, expert_exposed_s, tensor_exposed_s
+from planner.performance.features import NEUTRAL, Features, routed_load_ratio
 from planner.performance.links import Links
 from planner.performance.models import ModelShape, ffn_matrices, sparse_layers
 from planner.performance.parallelism import (
@@ -68,12 +69,14 @@ def _feed_forward_s(
     return joined_or_not(constants, up, *upwards) + down
 
 
-def _experts_s(shape: ModelShape, plan: Plan, chip: ChipRates, constants: TrainingConstants) -> Floats:
-    """Forward time of a sparse layer's routed and shared experts, balanced."""
+def _experts_s(
+    shape: ModelShape, plan: Plan, chip: ChipRates, constants: TrainingConstants, load: Floats
+) -> Floats:
+    """Forward time of a sparse layer's routed and shared experts, of the rank with so much of an even load."""
     m, share = microbatch_tokens(plan), constants.gemm_share_of_peak_fraction
     experts = np.maximum(shape.experts, 1.0)
     local = experts / plan.expert_ranks
-    rows = np.maximum(m * shape.experts_per_token / (local * expert_split(plan)), 1.0)
+    rows = np.maximum(m * shape.experts_per_token * load / (local * expert_split(plan)), 1.0)
     width = np.maximum(shape.expert_ffn, 1.0) / plan.expert_tensor_ranks
     routed = local * _feed_forward_s(
         shape=shape,
@@ -91,14 +94,14 @@ def _experts_s(shape: ModelShape, plan: Plan, chip: ChipRates, constants: Traini
 
 
 def _memory_bound_bytes(
-    shape: ModelShape, plan: Plan, constants: TrainingConstants, sparse_fraction: Floats
+    shape: ModelShape, plan: Plan, constants: TrainingConstants, sparse_fraction: Floats, load: Floats
 ) -> Floats:
     """Bytes that norms, rotation, activation and permutation move forward in the mean layer."""
     split, glu_passes = plan.tensor_ranks, ffn_matrices(shape)
     rotated = 2.0 * (shape.heads + shape.kv_heads) * shape.head_dim
     inner = glu_passes * shape.ffn * (1.0 - sparse_fraction)
-    expert_inner = glu_passes * (shape.experts_per_token * shape.expert_ffn + shape.shared_expert_ffn)
-    permuted = constants.permute_passes * shape.experts_per_token * shape.hidden / expert_split(plan)
+    expert_inner = glu_passes * (shape.experts_per_token * load * shape.expert_ffn + shape.shared_expert_ffn)
+    permuted = constants.permute_passes * shape.experts_per_token * load * shape.hidden / expert_split(plan)
     elements = NORM_PASSES * shape.hidden / stream_split(plan) + (rotated + inner) / split
     elements = elements + sparse_fraction * (expert_inner / split + permuted)
     return microbatch_tokens(plan) * elements * ACTIVATION_BYTES * constants.memory_traffic_factor
@@ -127,14 +130,19 @@ def _once_per_layer_s(
 
 
 def layer_times(
-    shape: ModelShape, plan: Plan, chip: ChipRates, links: Links, constants: TrainingConstants
+    shape: ModelShape,
+    plan: Plan,
+    chip: ChipRates,
+    links: Links,
+    constants: TrainingConstants,
+    features: Features = NEUTRAL,
 ) -> LayerTimes:
     """Parts of the mean layer's time for one microbatch on one rank.
 
-    Dense and sparse layers are averaged by their number. Experts are balanced.
+    Dense and sparse layers are averaged by their number.
 
     Args:
-        shape, plan, chip, links, constants: Model, layout, accelerator, network, corrections.
+        shape, plan, chip, links, constants, features: Model, layout, accelerator, network, corrections.
 
     Returns:
         Parts of shape (n,), see `LayerTimes`.
@@ -145,7 +153,7 @@ def layer_times(
     core, core_back = attention_core_s(shape, plan, chip, constants)
     linear = attention_linear_s(shape, plan, chip, constants)
     sparse_fraction = sparse_layers(shape) / shape.layers
-    expert_once = np.zeros(1)
+    expert_once, load = np.zeros(1), routed_load_ratio(features, plan)
     if np.any(shape.dense_layers > 0.0):
         dense = _feed_forward_s(
             shape=shape,
@@ -157,10 +165,10 @@ def layer_times(
         )
         linear = linear + (1.0 - sparse_fraction) * dense
     if np.any(shape.experts > 0.0):
-        linear = linear + sparse_fraction * _experts_s(shape, plan, chip, constants)
-        expert_once = sparse_fraction * expert_exposed_s(shape, plan, links, constants)
+        linear = linear + sparse_fraction * _experts_s(shape, plan, chip, constants, load)
+        expert_once = sparse_fraction * expert_exposed_s(shape, plan, links, constants, features)
     memory = memory_bound_time_s(
-        traffic_bytes=_memory_bound_bytes(shape, plan, constants, sparse_fraction),
+        traffic_bytes=_memory_bound_bytes(shape, plan, constants, sparse_fraction, load),
         memory_bytes_per_s=chip.memory_bytes_per_s,
         memory_share_fraction=constants.memory_share_fraction,
     )
@@ -176,7 +184,7 @@ def layer_times(
     recompute = again * forward + (1.0 - again) * some
     directions = 2.0 + again + (1.0 - again) * linear_again
     tensor, expert = directions * tensor_once, (2.0 + again) * expert_once
-    context = context_exposed_s(shape, plan, links, constants, core, core_back)
+    context = context_exposed_s(shape, plan, links, constants, features, core, core_back)
     busy = forward + backward + recompute + tensor + expert + context
     host = smooth_maximum(busy, sparse_fraction * constants.sparse_layer_host_s) - busy
     return LayerTimes(

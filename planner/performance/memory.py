@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Final
 
 import numpy as np
 
 from planner.arrays import Floats
+from planner.performance.activations import boundary_bytes, kept_bytes
 from planner.performance.corrections import ACTIVATION_BYTES
-from planner.performance.models import ModelShape, ffn_matrices, sparse_layers
+from planner.performance.features import NEUTRAL, Features
+from planner.performance.models import ModelShape, kv_values_per_layer
 from planner.performance.parallelism import (
     Plan,
-    dense_group_ranks,
-    expert_group_ranks,
     expert_parameters_per_rank,
-    expert_split,
+    expert_shard_group_ranks,
     last_stage_layers,
     microbatch_tokens,
     microbatches,
+    shard_group_ranks,
     shared_parameters_per_rank,
     slot_layers,
-    stream_split,
     vocabulary_parameters_per_rank,
 )
 from planner.performance.training import StateBytes
-
-STREAM_BYTES: Final = 10.0
-"""Of each residual value a layer keeps: inputs of norms and linears (8) and masks (2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,40 +72,18 @@ def total_bytes(memory: TrainingMemory) -> Floats:
     )
 
 
-def layer_activation_bytes(shape: ModelShape, plan: Plan) -> Floats:
-    """Bytes that the mean layer keeps of one microbatch without recompute, attention scores left out.
-
-    For the classic shape (full heads, inner width 4 hidden, no gate) this is tokens x hidden x 34 / tp, and
-    tokens x hidden x (10 + 24 / tp) without sequence parallelism.
-
-    Args:
-        shape, plan: Model and layout.
-
-    Returns:
-        Shape (n,).
-
-    Source:
-        planner-training-notes, section 6, spelled out by tensor for other shapes; arxiv-2205.05198, table 2.
-    """
-    sparse = sparse_layers(shape) / shape.layers
-    glu = ffn_matrices(shape)
-    heads = shape.heads * (shape.head_dim + shape.value_head_dim)
-    heads = heads + shape.kv_heads * (shape.head_dim + shape.value_head_dim)
-    inner = glu * shape.ffn * (1.0 - sparse) + sparse * glu * shape.shared_expert_ffn
-    routed = (
-        sparse * shape.experts_per_token * (glu * shape.expert_ffn / plan.expert_tensor_ranks + shape.hidden)
-    )
-    in_tensor_group = ACTIVATION_BYTES * (heads + inner) / plan.tensor_ranks
-    stream = STREAM_BYTES * shape.hidden / stream_split(plan)
-    return microbatch_tokens(plan) * (
-        stream + in_tensor_group + ACTIVATION_BYTES * routed / expert_split(plan)
-    )
-
-
 def score_bytes(shape: ModelShape, plan: Plan, constants: MemoryConstants) -> Floats:
     """Bytes of the attention scores that a layer keeps where its attention isn't fused and not computed again."""
     entries = microbatch_tokens(plan) * plan.sequence_tokens * shape.heads / plan.tensor_ranks
     return entries * constants.score_bytes_per_entry * (1.0 - plan.recomputed_attention_fraction)
+
+
+def gathered_context_bytes(shape: ModelShape, plan: Plan) -> Floats:
+    """Keys and values of one layer over the whole sequence, and their gradients, where they are gathered."""
+    split = np.minimum(plan.tensor_ranks, shape.kv_heads)
+    whole = microbatch_tokens(plan) * plan.context_ranks * kv_values_per_layer(shape) / split
+    spread = (plan.context_gathered > 0.0) & (plan.context_ranks > 1.0)
+    return np.where(spread, 2.0 * ACTIVATION_BYTES * whole, 0.0)
 
 
 def in_flight_microbatches(plan: Plan) -> Floats:
@@ -122,15 +96,21 @@ def in_flight_microbatches(plan: Plan) -> Floats:
 
 
 def training_memory(
-    *, shape: ModelShape, plan: Plan, state: StateBytes, constants: MemoryConstants
+    *,
+    shape: ModelShape,
+    plan: Plan,
+    state: StateBytes,
+    constants: MemoryConstants,
+    features: Features = NEUTRAL,
 ) -> TrainingMemory:
     """Bytes on the fullest rank of a plan.
 
     Stage one holds the most microbatches, the last stage the logits; the logits' part is what they add to the
-    larger of the two.
+    larger of the two. Of what rests in the host's memory, two layers' worth is on the device: the one in use and
+    the one on its way.
 
     Args:
-        shape, plan, state, constants: Model, layout, bytes of a parameter's state, corrections.
+        shape, plan, state, constants, features: Model, layout, bytes of a parameter's state, corrections.
 
     Returns:
         Parts of shape (n,).
@@ -141,31 +121,49 @@ def training_memory(
     shared = shared_parameters_per_rank(shape, plan) + vocabulary_parameters_per_rank(shape, plan)
     experts = expert_parameters_per_rank(shape, plan)
     whole = shared + experts
-    sharded = shared / dense_group_ranks(plan) + experts / expert_group_ranks(plan)
+    sharded = shared / shard_group_ranks(plan) + experts / expert_shard_group_ranks(plan)
 
-    def held(stage: float, parameter_bytes: Floats) -> Floats:
-        return np.where(plan.zero_stage >= stage, sharded, whole) * parameter_bytes
+    slots = slot_layers(shape, plan)
+    two_layers = np.minimum(2.0 / slots, 1.0)
 
-    kept = layer_activation_bytes(shape, plan) * constants.activation_factor
-    kept = kept + score_bytes(shape, plan, constants)
-    boundary = microbatch_tokens(plan) * shape.hidden * ACTIVATION_BYTES / stream_split(plan)
+    def held(stage: float, parameter_bytes: Floats, away: Floats) -> Floats:
+        here = 1.0 - away * (1.0 - two_layers) if np.any(away) else 1.0
+        return np.where(plan.zero_stage >= stage, sharded, whole) * parameter_bytes * here
+
+    kept = kept_bytes(shape, plan, features, constants.activation_factor)
+    kept, boundary = kept + score_bytes(shape, plan, constants), boundary_bytes(shape, plan)
     again = plan.recomputed_layers_fraction
     layer = (1.0 - again) * kept + again * boundary
     # A layer under recompute comes back whole while its backward runs.
     transient = again * kept
-    first = slot_layers(shape, plan) * in_flight_microbatches(plan) * layer + transient
+    first, last = slots * in_flight_microbatches(plan), last_stage_layers(shape, plan)
+    if np.any(plan.offloaded_activations):
+        first, last = (
+            np.where(plan.offloaded_activations > 0.0, np.minimum(count, 2.0), count)
+            for count in (first, last)
+        )
+    first = first * layer + transient
     logits = microbatch_tokens(plan) * shape.vocab / plan.tensor_ranks * constants.logit_bytes_per_entry
-    last = last_stage_layers(shape, plan) * layer + transient + logits
+    last = last * layer + transient + logits
     # One layer at a time is gathered whole where weights are sharded.
-    gathered = np.where(plan.zero_stage >= 3.0, 2.0 * whole / slot_layers(shape, plan) * state.weight, 0.0)
+    gathered = np.where(plan.zero_stage >= 3.0, 2.0 * whole / slots * state.weight, 0.0)
+    buffers = constants.reserved_bytes + gathered
+    if np.any(plan.context_gathered):
+        buffers = buffers + gathered_context_bytes(shape, plan)
+    optimiser = held(1.0, state.optimiser, plan.offloaded_optimiser)
+    if np.any(features.local_state_bytes_per_parameter):
+        apart = (plan.local_steps > 1.0) | (plan.asynchronous > 0.0)
+        optimiser = optimiser + held(
+            1.0, features.local_state_bytes_per_parameter, plan.offloaded_optimiser
+        ) * np.where(apart, 1.0, 0.0)
     return TrainingMemory(
         *np.broadcast_arrays(
-            held(3.0, state.weight),
-            held(2.0, state.gradient),
-            held(1.0, state.optimiser),
+            held(3.0, state.weight, plan.offloaded_weights),
+            held(2.0, state.gradient, np.zeros(1)),
+            optimiser,
             first,
             np.maximum(last - first, 0.0),
-            constants.reserved_bytes + gathered,
+            buffers,
         )
     )
 

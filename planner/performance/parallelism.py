@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -37,6 +38,13 @@ class Plan:
         recomputed_linear_fraction: Share of matrix products computed again on such layers, and with any of them
             all of what only moves bytes.
         sequence_parallel: 1 where tensor ranks also share out norms and residuals, 0 where each does all of them.
+        shard_ranks: Data and context ranks of a shard group of hybrid sharding; 0 where the whole data group is one.
+        backward_split: 1 where gradients of the weights wait and fill the bubble (zero-bubble schedule).
+        context_gathered: 1 where context ranks gather keys and values before attention, 0 where these go round.
+        gradient_compression_ratio: Bytes of a gradient before over after its compression, 1 or more.
+        local_steps: Optimiser steps between two exchanges of replicas.
+        asynchronous: 1 where replicas go on while they exchange.
+        offloaded_optimiser, offloaded_activations, offloaded_weights: 1 where these rest in the host's memory.
     """
 
     tensor_ranks: Floats
@@ -54,6 +62,15 @@ class Plan:
     recomputed_attention_fraction: Floats
     recomputed_linear_fraction: Floats = field(default_factory=lambda: np.zeros(1))
     sequence_parallel: Floats = field(default_factory=lambda: np.ones(1))
+    shard_ranks: Floats = field(default_factory=lambda: np.zeros(1))
+    backward_split: Floats = field(default_factory=lambda: np.zeros(1))
+    context_gathered: Floats = field(default_factory=lambda: np.zeros(1))
+    gradient_compression_ratio: Floats = field(default_factory=lambda: np.ones(1))
+    local_steps: Floats = field(default_factory=lambda: np.ones(1))
+    asynchronous: Floats = field(default_factory=lambda: np.zeros(1))
+    offloaded_optimiser: Floats = field(default_factory=lambda: np.zeros(1))
+    offloaded_activations: Floats = field(default_factory=lambda: np.zeros(1))
+    offloaded_weights: Floats = field(default_factory=lambda: np.zeros(1))
 
 
 def stream_split(plan: Plan) -> Floats:
@@ -61,15 +78,29 @@ def stream_split(plan: Plan) -> Floats:
     return 1.0 + (plan.tensor_ranks - 1.0) * plan.sequence_parallel
 
 
-def recomputed_fractions(choice: Recompute) -> tuple[Floats, Floats]:
-    """The two shares of `Plan` that a recompute mode stands for: of layers, and of attention cores.
+EVERY_SECOND: Final = 0.5
+"""Share of matrix products that operator-wise recompute of compiled stacks runs again; attention is kept."""
 
-    >>> recomputed_fractions(Recompute.SELECTIVE)
-    (array([0.]), array([1.]))
+
+def recompute_fields(choice: Recompute, *, layers_fraction: float | None = None) -> dict[str, Floats]:
+    """The fields of `Plan` that a recompute mode stands for.
+
+    Args:
+        choice: The mode.
+        layers_fraction: Share of layers computed again whole; the mode holds for the others. All of them by default
+            for full recompute, and none otherwise.
+
+    >>> recompute_fields(Recompute.SELECTIVE)["recomputed_attention_fraction"]
+    array([1.])
+    >>> recompute_fields(Recompute.FULL, layers_fraction=0.5)["recomputed_layers_fraction"]
+    array([0.5])
     """
-    layers = 1.0 if choice is Recompute.FULL else 0.0
-    attention = 1.0 if choice is Recompute.SELECTIVE else 0.0
-    return np.array([layers]), np.array([attention])
+    whole = 1.0 if choice is Recompute.FULL else 0.0
+    return {
+        "recomputed_layers_fraction": np.array([whole if layers_fraction is None else layers_fraction]),
+        "recomputed_attention_fraction": np.array([float(choice is Recompute.SELECTIVE)]),
+        "recomputed_linear_fraction": np.array([EVERY_SECOND * float(choice is Recompute.OPERATORS)]),
+    }
 
 
 def gpus_in_use(plan: Plan) -> Floats:
@@ -142,6 +173,23 @@ def expert_group_ranks(plan: Plan) -> Floats:
     """Ranks that hold the same experts, shape (n,), 1 or more."""
     ranks = plan.data_ranks * plan.context_ranks * plan.tensor_ranks
     return np.maximum(ranks / (plan.expert_ranks * plan.expert_tensor_ranks), 1.0)
+
+
+def shard_group_ranks(plan: Plan) -> Floats:
+    """Ranks over which states of shared parameters are shared out where they are, shape (n,)."""
+    group = dense_group_ranks(plan)
+    if not np.any(plan.shard_ranks):
+        return group
+    return np.where(plan.shard_ranks > 0.0, np.minimum(plan.shard_ranks, group), group)
+
+
+def expert_shard_group_ranks(plan: Plan) -> Floats:
+    """The same for experts: with hybrid sharding those of the accelerators of one shard group, shape (n,)."""
+    group = expert_group_ranks(plan)
+    if not np.any(plan.shard_ranks):
+        return group
+    near = plan.shard_ranks * plan.tensor_ranks / (plan.expert_ranks * plan.expert_tensor_ranks)
+    return np.where(plan.shard_ranks > 0.0, np.minimum(np.maximum(near, 1.0), group), group)
 
 
 def expert_split(plan: Plan) -> Floats:

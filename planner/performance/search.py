@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from planner.arrays import Floats
 from planner.performance.corrections import TrainingConstants
+from planner.performance.features import Features
 from planner.performance.links import Links
 from planner.performance.memory import (
     MemoryConstants,
@@ -59,6 +60,7 @@ class Case:
     constants: TrainingConstants
     state: StateBytes
     memory: MemoryConstants
+    features: Features = field(default_factory=Features)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,18 @@ def evaluate_plans(case: Case, plan: Plan) -> Evaluated:
         links=case.links,
         constants=case.constants,
         state=case.state,
+        features=case.features,
     )
-    memory = training_memory(shape=case.shape, plan=plan, state=case.state, constants=case.memory)
+    memory = memory_of(case, plan)
     needed = total_bytes(memory)
     return Evaluated(step, memory, needed, needed <= case.chip.memory_bytes)
+
+
+def memory_of(case: Case, plan: Plan) -> TrainingMemory:
+    """Memory of plans, by what holds it."""
+    return training_memory(
+        shape=case.shape, plan=plan, state=case.state, constants=case.memory, features=case.features
+    )
 
 
 def least_recompute(case: Case, plan: Plan) -> Plan:
@@ -120,9 +130,7 @@ def least_recompute(case: Case, plan: Plan) -> Plan:
 
     def needed(share: float) -> Floats:
         again = replace(plan, recomputed_layers_fraction=np.full(1, share))
-        return total_bytes(
-            training_memory(shape=case.shape, plan=again, state=case.state, constants=case.memory)
-        )
+        return total_bytes(memory_of(case, again))
 
     none, every, layers = needed(0.0), needed(1.0), slot_layers(case.shape, plan)
     over = np.maximum(none - case.chip.memory_bytes, 0.0)

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.performance.memory import total_bytes, training_memory
+from planner.performance.memory import total_bytes
 from planner.performance.parallelism import Plan, microbatches
 from planner.performance.plans import divisors, pipeline_degrees
-from planner.performance.search import Case, PlanChoice, evaluate_plans
+from planner.performance.search import Case, PlanChoice, evaluate_plans, memory_of
 from planner.performance.search_space import LEAN, Job, search_space, stage_layers
 from planner.performance.search_words import number
 
@@ -114,8 +114,7 @@ def gpus_that_fit(case: Case, job: Job) -> int | None:
 
 def _fits(case: Case, job: Job, gpus: int) -> bool:
     plans = search_space(replace(job, gpus=gpus), LEAN).flat()
-    memory = training_memory(shape=case.shape, plan=plans, state=case.state, constants=case.memory)
-    return bool(np.any(total_bytes(memory) <= case.chip.memory_bytes))
+    return bool(np.any(total_bytes(memory_of(case, plans)) <= case.chip.memory_bytes))
 
 
 def _one(value: float) -> np.ndarray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ class Job:
         gpus, domain_ranks: Accelerators of the job, and of a scale-up domain.
         mesh: Whether a part of a domain gets only a part of the links.
         batch_sequences, sequence_tokens: Sequences of a step, and their length.
+        sequence_parallel: Whether the software's tensor ranks share out norms and residuals.
     """
 
     shape: ModelShape
@@ -35,6 +37,7 @@ class Job:
     mesh: bool
     batch_sequences: int
     sequence_tokens: int
+    sequence_parallel: bool = True
 
     def count(self, name: str) -> int:
         """A dimension of the model as a whole number; zero where it isn't one."""
@@ -52,6 +55,9 @@ class Axes:
         recompute_steps: Parts in which a stage's layers are computed again, in whole layers; None is one by one, and
             0 is no recompute.
         selective: Also computing the attention of the other layers again.
+        hybrid: Also sharding all states inside a scale-up domain alone, where the data group is wider.
+        zero_bubble: Also the schedule that splits the backward pass; it takes a stack that has it, and `Features`
+            with its ratio.
     """
 
     tensor: tuple[int, ...] | None = None
@@ -63,6 +69,8 @@ class Axes:
     all_interleavings: bool = True
     recompute_steps: int | None = None
     selective: bool = True
+    hybrid: bool = True
+    zero_bubble: bool = False
 
 
 EVERY = Axes()
@@ -75,7 +83,7 @@ def quick_axes(sequence_tokens: int) -> Axes:
 
     Every tensor, pipeline and expert degree and every interleaving is tried; left out are microbatches above 8,
     expert-tensor ranks, context ranks above 2 for sequences that fit without, replicated states, gradients shared
-    out, selective recompute. Layers are recomputed where `least_recompute` needs it.
+    out, selective recompute, hybrid sharding. Layers are recomputed where `least_recompute` needs it.
     """
     return Axes(
         context=(1, 2) if sequence_tokens <= LONG_SEQUENCE_TOKENS else (1, 2, 4, 8, 16),
@@ -84,11 +92,12 @@ def quick_axes(sequence_tokens: int) -> Axes:
         zero=(1, 3),
         recompute_steps=0,
         selective=False,
+        hybrid=False,
     )
 
 
 LEAN = Axes(
-    microbatch=(1,), zero=(1, 2, 3), all_interleavings=False, recompute_steps=1, selective=False
+    microbatch=(1,), zero=(1, 2, 3), all_interleavings=False, recompute_steps=1, selective=False, hybrid=False
 )  # fmt: skip
 """The corner of least memory: single sequences, full recompute, states shared out, every degree."""
 
@@ -102,12 +111,16 @@ class Inner:
         microbatches: Sequences of a microbatch.
         chunks: Chunks of layers on a stage.
         recompute: Shares of layers, and of the other layers' attention, that are computed again.
+        hybrid: States are sharded inside a scale-up domain.
+        backward_split: The schedule is zero-bubble.
     """
 
     shards: tuple[int, ...]
     microbatches: tuple[int, ...]
     chunks: tuple[int, ...]
     recompute: tuple[tuple[float, float], ...]
+    hybrid: bool = False
+    backward_split: bool = False
 
 
 @dataclass(slots=True)
@@ -135,8 +148,9 @@ class Space:
         for (pipeline, data), layouts in self.groups.items():
             for inner in self.inner[pipeline, data]:
                 rows = max(1, most // max(1, _size(inner)))
-                for start in range(0, len(layouts), rows):
-                    yield self._block(pipeline, data, layouts[start : start + rows], inner)
+                kept = self._layouts(layouts, data, inner)
+                for start in range(0, len(kept), rows):
+                    yield self._block(pipeline, data, kept[start : start + rows], inner)
 
     def flat(self) -> Plan:
         """All plans as one batch, fields of shape (n,); for small spaces."""
@@ -146,7 +160,7 @@ class Space:
     def plans(self) -> int:
         """Number of plans in all blocks."""
         return sum(
-            len(layouts) * _size(inner)
+            len(self._layouts(layouts, data, inner)) * _size(inner)
             for (pipeline, data), layouts in self.groups.items()
             for inner in self.inner[pipeline, data]
         )
@@ -164,7 +178,22 @@ class Space:
         shards = tuple(stage for stage in axes.zero if stage < 2 or pipeline == 1)
         again = self._recompute(stage_layers(layers=layers, stages=pipeline))
         both = (Inner(shards, tuple(rounds), tuple(chunks), again), Inner(shards, tuple(rest), (1,), again))
-        return [inner for inner in both if inner.microbatches]
+        found = [inner for inner in both if inner.microbatches]
+        if axes.zero_bubble and pipeline > 1:
+            found += [replace(inner, chunks=(1,), backward_split=True) for inner in found]
+        if axes.hybrid and WHOLE in shards:
+            found += [replace(inner, shards=(WHOLE,), hybrid=True) for inner in found]
+        return found
+
+    def _layouts(self, layouts: list[Layout], data: int, inner: Inner) -> list[Layout]:
+        """Layouts that inner axes are for: under hybrid sharding those whose data group leaves the domain."""
+        if not inner.hybrid:
+            return layouts
+        return [one for one in layouts if 1 < self._shard_ranks(one, data) < data * one[1]]
+
+    def _shard_ranks(self, layout: Layout, data: int) -> int:
+        """Ranks of a shard group: as many as divide the data group and stand in one domain."""
+        return math.gcd(data * layout[1], max(1, self.job.domain_ranks // layout[0]))
 
     def _recompute(self, layers: int) -> tuple[tuple[float, float], ...]:
         """Shares of layers and of the other layers' attention that are computed again."""
@@ -179,6 +208,7 @@ class Space:
         columns = np.array(layouts, dtype=np.float64).T
         tensor, context, expert, expert_tensor = (column.reshape(-1, 1, 1, 1, 1) for column in columns)
         again = np.array(inner.recompute).T
+        shard = [self._shard_ranks(one, data) for one in layouts] if inner.hybrid else [0]
         return Plan(
             tensor_ranks=tensor,
             pipeline_ranks=np.array([float(pipeline)]),
@@ -193,6 +223,9 @@ class Space:
             zero_stage=_axis(inner.shards, 1),
             recomputed_layers_fraction=_axis(again[0], 4),
             recomputed_attention_fraction=_axis(again[1], 4),
+            sequence_parallel=np.array([float(self.job.sequence_parallel)]),
+            shard_ranks=_axis(shard, 0),
+            backward_split=np.array([float(inner.backward_split)]),
         )
 
     def values(self) -> dict[str, list[float]]:
@@ -209,14 +242,23 @@ class Space:
                 found["virtual_stages"].update(inner.chunks)
                 found["recomputed_layers_fraction"].update(share for share, _ in inner.recompute)
                 found["recomputed_attention_fraction"].update(share for _, share in inner.recompute)
+                found["zero_bubble"].add(float(inner.backward_split))
+                kept = self._layouts(layouts, data, inner)
+                found["hybrid_shard_ranks"].update(
+                    self._shard_ranks(one, data) if inner.hybrid else 0 for one in kept
+                )
         return {name: sorted(values) for name, values in found.items()}
 
 
 AXES = (
     "tensor", "context", "expert", "expert_tensor", "pipeline", "data", "virtual_stages", "microbatch", "sharding",
     "recomputed_layers_fraction", "recomputed_attention_fraction",
+    "hybrid_shard_ranks", "zero_bubble",
 )  # fmt: skip
-"""Axes of a search, those of a layout first."""
+"""Axes of a search, those of a layout first. Hybrid shard ranks of 0 are sharding
+over the whole data group."""
+WHOLE = 3
+"""Sharding stage of all states."""
 
 
 def _size(inner: Inner) -> int:

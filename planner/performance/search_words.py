@@ -32,6 +32,14 @@ HOLDERS = tuple(one.name.removesuffix("_bytes") for one in fields(TrainingMemory
 SHARDING = {0: "none", 1: "zero1", 2: "zero2", 3: "fsdp"}
 
 
+HYBRID = "hybrid"
+FLAGS = (
+    ("backward_split", "zero-bubble schedule"), ("context_gathered", "keys and values gathered"),
+    ("asynchronous", "replicas go on while they exchange"), ("offloaded_optimiser", "optimiser in host memory"),
+    ("offloaded_activations", "activations in host memory"), ("offloaded_weights", "weights in host memory"),
+)  # fmt: skip
+
+
 def number(plan: Plan, name: str) -> float:
     """A field of one plan."""
     return float(getattr(plan, name)[0])
@@ -50,20 +58,46 @@ def plan_in_words(plan: Plan) -> str:
         for short, name in DEGREES
         if number(plan, name) > 1 or short in ALWAYS
     ]
-    again = recompute_in_words(plan)
-    rest = f", {again}" if again else ""
-    return f"{' '.join(said)} {SHARDING[int(number(plan, 'zero_stage'))]}{rest}"
+    rest = "".join(f", {one}" for one in (recompute_in_words(plan), *features_in_words(plan)) if one)
+    return f"{' '.join(said)} {sharding_in_words(plan)}{rest}"
+
+
+def sharding_in_words(plan: Plan) -> str:
+    """What data ranks share out."""
+    if number(plan, "shard_ranks"):
+        return HYBRID
+    return SHARDING[int(number(plan, "zero_stage"))]
+
+
+def features_in_words(plan: Plan) -> list[str]:
+    """What a plan uses beyond degrees, sharding and recompute.
+
+    >>> import numpy as np
+    >>> one = np.ones(1)
+    >>> features_in_words(Plan(*[one] * 13, shard_ranks=8 * one, backward_split=one, offloaded_weights=one))
+    ['shard groups of 8', 'zero-bubble schedule', 'weights in host memory']
+    """
+    said = []
+    if number(plan, "shard_ranks"):
+        said.append(f"shard groups of {number(plan, 'shard_ranks'):.0f}")
+    said += [words for name, words in FLAGS if number(plan, name)]
+    if number(plan, "gradient_compression_ratio") > 1:
+        said.append(f"gradients compressed {number(plan, 'gradient_compression_ratio'):g} times")
+    if number(plan, "local_steps") > 1:
+        said.append(f"replicas exchange every {number(plan, 'local_steps'):.0f} steps")
+    return said
 
 
 def recompute_in_words(plan: Plan) -> str:
     """What is computed again; empty for nothing."""
-    layers, attention = (
-        number(plan, "recomputed_layers_fraction"),
-        number(plan, "recomputed_attention_fraction"),
+    layers, attention, products = (
+        number(plan, f"recomputed_{name}_fraction") for name in ("layers", "attention", "linear")
     )
     if layers >= 1.0:
         return "full recompute"
     said = f"{layers * 100:.0f} % of layers recomputed" if layers else ""
+    if products:
+        return f"{said}, operators of the others too" if said else "operators recomputed"
     if attention:
         return f"{said}, attention of the others too" if said else "selective recompute"
     return said

@@ -8,6 +8,7 @@ import numpy as np
 
 from planner.arrays import Floats
 from planner.performance.collectives import Link
+from planner.performance.engine_reduce import EngineReduce
 from planner.performance.inference import (
     Layout,
     ServingConstants,
@@ -73,7 +74,7 @@ class Server:
 
     shape: ModelShape
     chip: ChipRates
-    link: Link
+    link: Link | EngineReduce
     constants: ServingConstants
     form: ServingFormat
     tails: Tails

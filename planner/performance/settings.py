@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,11 +14,32 @@ from planner.performance.assumed import Assumed
 from planner.performance.corrections import TrainingConstants
 from planner.performance.domain import accelerator_line
 from planner.performance.hardware import FORMAT, Hardware
-from planner.performance.software import Setting, Software, has_fast_softmax
+from planner.performance.software import Scaling, Setting, Software, has_fast_softmax
 from planner.performance.software import training_constants as software_constants
 
 REFERENCE_BLACKWELL = "b200-sxm-180gb"
 """Part on which the rates of Blackwell's narrow formats were found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The software of a job, as far as it is known.
+
+    Attributes:
+        release: Year and month; None counts as 2025.
+        windowed: Attention has windows and sinks.
+        async_tensor: Tensor-parallel communication runs in pieces beside the matrix products.
+    """
+
+    software: Software = Software.MEGATRON_CORE
+    scaling: Scaling = Scaling.TENSOR
+    release: tuple[int, int] | None = None
+    windowed: bool = False
+    async_tensor: bool = False
+
+
+PRESENT_DAY = Stack()
+"""Megatron Core of 2025."""
 
 
 def training_constants(
@@ -26,13 +47,17 @@ def training_constants(
     accelerator: Entry[Accelerator],
     machine: Hardware,
     precision: Precision,
-    software: Software = Software.MEGATRON_CORE,
+    stack: Stack = PRESENT_DAY,
 ) -> TrainingConstants:
-    """Corrections for a kind of software, a present-day Megatron by default, on this generation and precision."""
+    """Corrections for a stack, a present-day Megatron by default, on this generation and precision."""
     setting = Setting(
-        software=software,
+        software=stack.software,
         generation=machine.generation,
         form=FORMAT[precision],
+        scaling=stack.scaling,
+        release=stack.release,
+        windowed=stack.windowed,
+        async_tensor=stack.async_tensor,
         fast_softmax=has_fast_softmax(accelerator.item),
     )
     found = software_constants(assumed, setting)

@@ -8,47 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
 
 from planner.arrays import Floats
 from planner.catalog.schema import Accelerator
+from planner.choices import Scaling, Software
 from planner.performance.corrections import TrainingConstants
+
+__all__ = [
+    "MEASURED_SHARES",
+    "TORCH",
+    "UNFUSED",
+    "Figures",
+    "Scaling",
+    "Setting",
+    "Software",
+    "has_fast_softmax",
+    "training_constants",
+]
 
 Figures = Callable[[str], Floats]
 """A figure of ``catalog/assumptions/performance.yaml`` by its key."""
-
-
-class Software(StrEnum):
-    """A kind of training software."""
-
-    MEGATRON_CORE = "megatron-core"
-    """Megatron Core and NeMo from 2023 on."""
-    MLPERF = "mlperf"
-    """Tuned submissions of that kind."""
-    FSDP_COMPILED = "fsdp-compiled"
-    """FSDP2 with torch.compile."""
-    FSDP_EAGER = "fsdp-eager"
-    """FSDP2 without a compiler."""
-    FSDP_2023 = "fsdp-2023"
-    """FSDP of 2023 with flash attention."""
-    MEGATRON_2021 = "megatron-2021"
-    """Megatron of 2021 and 2022: attention in steps, nothing hidden."""
-    DEEPSPEED_2022 = "deepspeed-2022"
-    """The same layers under DeepSpeed's pipeline."""
-    ZERO3_2021 = "zero3-2021"
-    """The same layers with all states sharded and no prefetch."""
-
-
-class Scaling(StrEnum):
-    """Scaling of a narrow format."""
-
-    TENSOR = "tensor"
-    ROW = "row"
-    FINE = "fine"
-    """Blocks or MX."""
 
 
 @dataclass(frozen=True, slots=True)

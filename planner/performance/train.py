@@ -8,39 +8,50 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from planner.arrays import Floats
-from planner.choices import Sharding
+from planner.choices import Offload
 from planner.design.cluster import Cluster
 from planner.errors import DesignError, Problem
 from planner.ledger import Ledger, Line
 from planner.ledger.nodes import added
-from planner.performance.anchored import enter_without, error_ratio, software_of
-from planner.performance.anchors import Kind, kind_of
-from planner.performance.assumed import Assumed, family, rows
-from planner.performance.hardware import hardware
-from planner.performance.memory import (
-    MemoryConstants,
-    TrainingMemory,
-    total_bytes,
-    training_memory,
-)  # fmt: skip
+from planner.performance.anchored import enter_without, error_ratio
+from planner.performance.assumed import Assumed, rows
+from planner.performance.features import host_link_exposed_s
+from planner.performance.memory import TrainingMemory, total_bytes, training_memory
 from planner.performance.models import ModelShape, training_flop_per_token
-from planner.performance.parallelism import Plan, gpus_in_use, recomputed_fractions
-from planner.performance.search import Case, Goal, PlanChoice, least_recompute, search_plans
+from planner.performance.parallelism import Plan, gpus_in_use
+from planner.performance.search import Case, Goal, PlanChoice, least_recompute, memory_of, search_plans
 from planner.performance.search_remedies import more_memory_in_words, remedies_in_words
 from planner.performance.search_space import LEAN, Axes, Job, quick_axes, search_space
 from planner.performance.search_words import axes_in_words, plan_in_words
-from planner.performance.settings import training_constants
-from planner.performance.shapes import shape_of
-from planner.performance.training import StateBytes, TrainingStep, training_step
+from planner.performance.software import UNFUSED
+from planner.performance.states import host_link_bytes
+from planner.performance.training import TrainingStep, recomputed_flop_per_token, training_step
+from planner.performance.training_case import kind_of_workload, training_case
+from planner.performance.wished import wished_plan
 from planner.scenario.givens import wish_line
 from planner.scenario.schema import PlanChoice as PlanWish
 from planner.scenario.schema import Workload
-from planner.units import KILO, TERA
+from planner.units import GIGA, KILO, TERA
 
 BATCH_TOKENS = 16.8e6
 SHOWN_PLANS = 5
 """Plans of a quick search that the report shows."""
-ZERO_STAGE = {Sharding.ZERO1: 1.0, Sharding.FSDP: 3.0}
+WHAT_IF = "a what-if: communication and memory follow it, and the tokens to train are taken as they are"
+FEATURES = {
+    "expert_tensor_ranks": ("expert_tensor", "Ranks that split one expert"),
+    "recomputed_attention_fraction": ("recompute_attention", "Share of attention cores computed again"),
+    "recomputed_linear_fraction": ("recompute_products", "Share of matrix products computed again"),
+    "shard_ranks": ("shard_ranks", "Ranks of a shard group"),
+    "backward_split": ("zero_bubble", "Zero-bubble schedule (1 yes)"),
+    "context_gathered": ("context_gathered", "Keys and values gathered (1 yes)"),
+    "gradient_compression_ratio": ("gradient_compression", "Gradient bytes before over after compression"),
+    "local_steps": ("local_steps", "Steps between exchanges of replicas"),
+    "asynchronous": ("asynchronous", "Replicas go on while they exchange (1 yes)"),
+    "offloaded_optimiser": ("offload_optimiser", "Optimiser states in host memory (1 yes)"),
+    "offloaded_activations": ("offload_activations", "Activations in host memory (1 yes)"),
+    "offloaded_weights": ("offload_weights", "Weights in host memory (1 yes)"),
+}
+"""Plan fields beyond those of every plan, with the end of their keys and their labels."""
 PARTS = {
     "computing_s": "Computing",
     "recompute_s": "Recompute",
@@ -103,11 +114,11 @@ def train(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
         raise DesignError(_does_not_fit(workload, index, cluster, first, job, choice))
     step = training_step(
         shape=case.shape, plan=choice.plan, chip=case.chip, links=case.links, constants=case.constants,
-        state=case.state,
+        state=case.state, features=case.features,
     )  # fmt: skip
-    kind = _kind(cluster, workload, case.shape)
-    before, step = step, slower(step, error_ratio(assumed, cluster, key, kind))
-    memory = training_memory(shape=case.shape, plan=choice.plan, state=case.state, constants=case.memory)
+    kind = kind_of_workload(cluster, workload, case.shape)
+    before, step = step, slower(step, error_ratio(assumed, cluster, key, kind, workload))
+    memory = memory_of(case, choice.plan)
     searched = workload.plan == "auto"
     found = Trained(workload, key, first, job, case.shape, choice.plan, step, memory, choice, searched)
     inputs = [*assumed.lines, batch]
@@ -131,40 +142,10 @@ def slower(step: TrainingStep, ratio: Floats) -> TrainingStep:
         step_s=step.step_s * ratio,
         parts=replace(step.parts, **parts),
         tokens_per_s=step.tokens_per_s / ratio,
+        host_link_s=step.host_link_s * ratio,
         mfu=step.mfu / ratio,
         hfu=step.hfu / ratio,
     )
-
-
-def training_case(assumed: Assumed, cluster: Cluster, workload: Workload) -> Case:
-    """Model, machine and corrections of a workload, from the catalog's figures."""
-    machine = hardware(assumed, cluster, workload.precision)
-    shape = shape_of(cluster.parts.models[workload.model].item)
-    software = software_of(cluster, _kind(cluster, workload, shape))
-    return Case(
-        shape,
-        machine.chip,
-        machine.links,
-        training_constants(
-            assumed, cluster.parts.groups[0].accelerator, machine, workload.precision, software
-        ),
-        StateBytes(
-            assumed("weight_bytes_per_parameter"),
-            assumed("gradient_bytes_per_parameter"),
-            assumed("optimiser_bytes_per_parameter"),
-        ),
-        MemoryConstants(
-            assumed("training_activation_factor"),
-            assumed("training_logit_bytes_per_entry"),
-            assumed("training_reserved_bytes"),
-        ),
-    )
-
-
-def _kind(cluster: Cluster, workload: Workload, shape: ModelShape) -> Kind:
-    """What anchors have to be alike in to speak for a workload."""
-    generation = family(cluster.parts.groups[0].accelerator.item.generation)
-    return kind_of(generation, workload.precision, shape)
 
 
 def search_job(cluster: Cluster, workload: Workload, case: Case, sequences: int) -> Job:
@@ -177,6 +158,7 @@ def search_job(cluster: Cluster, workload: Workload, case: Case, sequences: int)
         mesh=scaleup is not None and not scaleup.item.switched,
         batch_sequences=sequences,
         sequence_tokens=workload.sequence_tokens,
+        sequence_parallel=workload.software not in UNFUSED,
     )
 
 
@@ -194,7 +176,7 @@ def batch_line(ledger: Ledger, cluster: Cluster, workload: Workload, index: int,
 def _choose(cluster: Cluster, workload: Workload, index: int, case: Case, job: Job) -> PlanChoice:
     """The plan of the scenario, or the fastest of a quick search, of the leanest plans where no other fits."""
     if isinstance(workload.plan, PlanWish):
-        wished = _wished_plan(cluster, workload.plan, workload, index, job.batch_sequences)
+        wished = wished_plan(cluster, workload, index, job.batch_sequences, domain_ranks=job.domain_ranks)
         return search_plans(case, [wished], total=1, top=1, goals=[Goal.TIME])
     found = quick_search(case, job, quick_axes(job.sequence_tokens))
     return found if found.feasible else quick_search(case, job, LEAN)
@@ -210,53 +192,6 @@ def quick_search(case: Case, job: Job, axes: Axes) -> PlanChoice:
         case, [plans] if plans.tensor_ranks.size else [], total=plans.tensor_ranks.size, top=SHOWN_PLANS,
         goals=[Goal.TIME], refused=space.refused, axes=space.values(),
     )  # fmt: skip
-
-
-def _wished_plan(cluster: Cluster, wish: PlanWish, workload: Workload, index: int, sequences: int) -> Plan:
-    gpus, place = cluster.parts.gpus, cluster.parts.loaded.document.place(("workloads", index, "plan"))
-    model = cluster.parts.models[workload.model].item
-    block = wish.tensor * wish.pipeline
-    data = gpus // block if block <= gpus else 0
-    problems = []
-    if data == 0 or gpus % block:
-        problems.append(f"tensor {wish.tensor} x pipeline {wish.pipeline} doesn't divide {gpus:,} GPUs")
-    elif sequences % (data * wish.microbatch):
-        problems.append(
-            f"{sequences:,} sequences don't divide over {data:,} data ranks x {wish.microbatch} in a microbatch"
-        )
-    if model.heads % wish.tensor:
-        problems.append(f"tensor {wish.tensor} doesn't divide {model.heads} heads")
-    if wish.pipeline > model.layers:
-        problems.append(f"{wish.pipeline} pipeline stages are more than {model.layers} layers")
-    if wish.expert > 1 and (not model.experts or model.experts % wish.expert):
-        problems.append(f"expert {wish.expert} doesn't divide {model.experts} experts")
-    if problems:
-        raise DesignError(
-            Problem(
-                one, place, f"workloads.{workload.id}.plan", "write plan: auto to search for one that does"
-            )
-            for one in problems
-        )
-    layers, attention = recomputed_fractions(wish.recompute)
-
-    def one(number: float) -> Floats:
-        return np.array([float(number)])
-
-    return Plan(
-        tensor_ranks=one(wish.tensor),
-        pipeline_ranks=one(wish.pipeline),
-        context_ranks=one(1),
-        data_ranks=one(data),
-        expert_ranks=one(wish.expert),
-        expert_tensor_ranks=one(1),
-        virtual_stages=one(wish.virtual_stages),
-        microbatch_sequences=one(wish.microbatch),
-        global_batch_sequences=one(sequences),
-        sequence_tokens=one(workload.sequence_tokens),
-        zero_stage=one(ZERO_STAGE[wish.sharding]),
-        recomputed_layers_fraction=layers,
-        recomputed_attention_fraction=attention,
-    )
 
 
 def _does_not_fit(
@@ -306,6 +241,20 @@ def _enter_plan(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
             f"{found.key}.plan.{name}", label, "1", value, function=search_plans, inputs=inputs, note=note
         )
 
+    _enter_features(ledger, found, inputs)
+
+
+def _enter_features(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
+    """Lines of what only some plans use, where this one does."""
+    usual = {"expert_tensor_ranks": 1.0, "gradient_compression_ratio": 1.0, "local_steps": 1.0}
+    for field, (name, label) in FEATURES.items():
+        value = getattr(found.plan, field)
+        if value[0] != usual.get(field, 0.0):
+            note = WHAT_IF if field in ("local_steps", "asynchronous") else "as the scenario says"
+            ledger.compute(
+                f"{found.key}.plan.{name}", label, "1", value, function=search_plans, inputs=inputs, note=note
+            )
+
 
 def _enter_step(ledger: Ledger, found: Trained, inputs: list[Line], gpus: Floats, step_tokens: float) -> None:
     step, key = found.step, found.key
@@ -341,6 +290,45 @@ def _enter_step(ledger: Ledger, found: Trained, inputs: list[Line], gpus: Floats
         _achieved_tflop_per_s(found, gpus),
         function=training_step, inputs=inputs, note="model FLOP, causal attention by half, over the step",
     )  # fmt: skip
+    _enter_flop(ledger, found, inputs)
+    _enter_host_link(ledger, found, inputs)
+
+
+def _enter_host_link(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
+    """What an offload takes of the host link, and what the step waits for it."""
+    key, step, plan, case = found.key, found.step, found.plan, found.case
+    if not any(np.any(getattr(plan, f"offloaded_{one.value}")) for one in Offload):
+        return
+    moved = host_link_bytes(case.shape, plan, case.state, case.features)
+    ledger.compute(
+        f"{key}.host_link_gbyte_per_s", "Host link, from the host, mean over the step", "GB/s",
+        moved / step.step_s / GIGA, function=host_link_bytes, inputs=inputs,
+        note="of each GPU; about as much goes to the host, weights apart",
+    )  # fmt: skip
+    if np.any(plan.offloaded_activations) or np.any(plan.offloaded_weights):
+        ledger.compute(
+            f"{key}.host_link_s", "Waiting for the host link", "s", step.host_link_s, function=host_link_exposed_s,
+            inputs=inputs, note="of the part named other; the optimiser's own transfers count as optimiser",
+        )  # fmt: skip
+
+
+def _enter_flop(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
+    """FLOP of a token in the conventions that people use."""
+    tokens, shape = found.plan.sequence_tokens, found.shape
+    causal, full = (
+        training_flop_per_token(shape, sequence_tokens=tokens, causal=half) for half in (True, False)
+    )
+    for name, label, value, note in (
+        ("model_flop_causal", "Model FLOP of a token, causal attention", causal,
+         "scores above the diagonal left out: the convention of MFU here"),
+        ("model_flop_full", "Model FLOP of a token, full attention", full, "the whole square of scores"),
+        ("hardware_flop", "Hardware FLOP of a token", causal + recomputed_flop_per_token(shape, found.plan),
+         "causal attention, with what is computed again: the convention of HFU here"),
+    ):  # fmt: skip
+        ledger.compute(
+            f"{found.key}.{name}_per_token", label, "FLOP/token", value, function=training_flop_per_token,
+            inputs=inputs, note=note,
+        )  # fmt: skip
 
 
 def run_energy(ledger: Ledger, trained: Sequence[Trained]) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 from planner.arrays import Floats
 from planner.performance.collectives import Collective
 from planner.performance.corrections import ACTIVATION_BYTES, TrainingConstants
-from planner.performance.layers import GEMMS_PER_STEP, LayerTimes, layer_times
+from planner.performance.data_exposed import compression_s, data_exposed_s
+from planner.performance.features import NEUTRAL, Features
+from planner.performance.layers import GEMMS_PER_STEP, layer_times
 from planner.performance.links import Links, group_time_s
 from planner.performance.models import (
     ModelShape,
@@ -20,32 +22,24 @@ from planner.performance.models import (
 from planner.performance.parallelism import (
     Plan,
     dense_group_ranks,
-    expert_group_ranks,
-    expert_parameters_per_rank,
     gpus_in_use,
     last_stage_layers,
     microbatch_tokens,
     microbatches,
-    shared_parameters_per_rank,
+    shard_group_ranks,
     slot_layers,
-    vocabulary_parameters_per_rank,
 )
 from planner.performance.roofline import ChipRates, gemm_time_s, memory_bound_time_s
+from planner.performance.states import StateBytes, host_link_s, optimiser_s
 
-
-@dataclass(frozen=True, slots=True)
-class StateBytes:
-    """Bytes of a parameter's state; fields broadcast to shape (n,).
-
-    Attributes:
-        weight: Of the weight that the layers compute with.
-        gradient: Of the gradient as added up and reduced.
-        optimiser: Of master weight and moments.
-    """
-
-    weight: Floats
-    gradient: Floats
-    optimiser: Floats
+__all__ = [
+    "StateBytes",
+    "StepParts",
+    "TrainingStep",
+    "recomputed_flop_per_token",
+    "total_s",
+    "training_step",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +53,7 @@ class StepParts:
             the collectives of each kind of parallelism.
         bubble_s: Filling and draining the pipeline, and waiting for its fullest stage.
         optimiser_s: Updating the weights.
-        other_s: Host that can't keep up, engine between microbatches, fixed time of a step, stragglers.
+        other_s: Host that can't keep up, engine between microbatches, the host link, fixed time of a step, stragglers.
     """
 
     computing_s: Floats
@@ -76,7 +70,11 @@ class StepParts:
 
 @dataclass(frozen=True, slots=True)
 class TrainingStep:
-    """A step and what follows from it, shape (n,); fractions are of the step."""
+    """A step and what follows from it, shape (n,); fractions are of the step.
+
+    Attributes:
+        host_link_s: Of the step, waiting for activations and weights in the host's memory; it counts as other.
+    """
 
     step_s: Floats
     parts: StepParts
@@ -85,6 +83,7 @@ class TrainingStep:
     hfu: Floats
     exposed_communication_fraction: Floats
     bubble_fraction: Floats
+    host_link_s: Floats
 
 
 def total_s(parts: StepParts) -> Floats:
@@ -135,94 +134,6 @@ def _pipeline_exposed_s(shape: ModelShape, plan: Plan, links: Links, constants: 
     return 2.0 * plan.virtual_stages * once * constants.pipeline_exposed_fraction * interleaved
 
 
-def _shard_time_s(links: Links, buffer_bytes: Floats, ranks: Floats, ranks_per_domain: Floats) -> Floats:
-    """Time of one reduce-scatter or all-gather of the buffer over a data group."""
-    return group_time_s(
-        links,
-        Collective.REDUCE_SCATTER,
-        message_bytes=buffer_bytes,
-        ranks=ranks,
-        ranks_per_domain=np.maximum(ranks_per_domain, 1.0),
-    )
-
-
-def _data_times_s(shape: ModelShape, plan: Plan, links: Links, state: StateBytes) -> tuple[Floats, Floats]:
-    """Times of reducing all gradients and of gathering all weights of a rank, once."""
-    shared = shared_parameters_per_rank(shape, plan) + vocabulary_parameters_per_rank(shape, plan)
-    group, near = dense_group_ranks(plan), links.domain_ranks / plan.tensor_ranks
-    # Without sharding an all-reduce follows, whose second half gathers gradients instead of weights.
-    gathered = np.where(plan.zero_stage > 0.0, state.weight, state.gradient)
-    # Sharded weights travel layer by layer.
-    calls = np.where(plan.zero_stage >= 3.0, shape.layers, 1.0)
-    reduce = calls * _shard_time_s(links, shared * state.gradient / calls, group, near)
-    gather = calls * _shard_time_s(links, shared * gathered / calls, group, near)
-    if np.any(shape.experts > 0.0):
-        experts, group = expert_parameters_per_rank(shape, plan), expert_group_ranks(plan)
-        near = links.domain_ranks / (plan.expert_ranks * plan.expert_tensor_ranks)
-        reduce = reduce + _shard_time_s(links, experts * state.gradient, group, near)
-        gather = gather + _shard_time_s(links, experts * gathered, group, near)
-    return reduce, gather
-
-
-def _data_exposed_s(
-    *,
-    shape: ModelShape,
-    plan: Plan,
-    links: Links,
-    constants: TrainingConstants,
-    state: StateBytes,
-    layer: LayerTimes,
-    compute_s: Floats,
-) -> Floats:
-    """Exposed data-parallel time of a step.
-
-    Replicated or optimiser-sharded: what the last backward and the first forward can't hide. Gradients sharded: the
-    reduction after every microbatch. Weights sharded and no pipeline: two gathers and a reduction each microbatch,
-    hidden behind a share of all compute.
-    """
-    reduce, gather = _data_times_s(shape, plan, links, state)
-    slots = slot_layers(shape, plan)
-
-    # Interleaved chunks finish one after another while the pipeline drains, and so do the first ones that start.
-    behind = np.minimum(microbatches(plan), plan.pipeline_ranks) - 1.0
-    passes = 1.0 + behind * (1.0 - 1.0 / plan.virtual_stages)
-
-    def exposed(time: Floats, window: Floats) -> Floats:
-        open_s = np.maximum(time * (1.0 - constants.data_overlap_fraction), time - passes * window)
-        return np.asarray(open_s + constants.data_overlap_slowdown_fraction * (time - open_s))
-
-    # While a layer waits for its host, communication goes on.
-    reducing = exposed(reduce, slots * (layer.backward_s + layer.host_s))
-    if np.any(plan.zero_stage == 2.0):
-        # Gradients that no rank holds whole are reduced after every microbatch.
-        reducing = reducing * np.where(plan.zero_stage == 2.0, microbatches(plan), 1.0)
-    once = reducing + exposed(gather, slots * (layer.forward_s + layer.host_s))
-    starts = shape.layers * (dense_group_ranks(plan) - 1.0) * constants.sharded_ring_step_s
-    each = (reduce + 2.0 * gather) / constants.sharded_network_share_fraction + 3.0 * starts
-    traffic = microbatches(plan) * each
-    sharded = (
-        np.maximum(traffic - constants.sharded_hiding_fraction * compute_s, 0.0)
-        + constants.sharded_slowdown_fraction * np.minimum(traffic, compute_s)
-        + each / shape.layers
-    )
-    # A pipeline keeps gathered weights over its microbatches.
-    return np.where((plan.zero_stage >= 3.0) & (plan.pipeline_ranks == 1.0), sharded, once)
-
-
-def _optimiser_s(shape: ModelShape, plan: Plan, chip: ChipRates, constants: TrainingConstants) -> Floats:
-    """Reading and writing the state of the parameters that a rank owns, and casting the weights that it holds."""
-    shared = shared_parameters_per_rank(shape, plan) + vocabulary_parameters_per_rank(shape, plan)
-    experts = expert_parameters_per_rank(shape, plan)
-    sharded = shared / dense_group_ranks(plan) + experts / expert_group_ranks(plan)
-    owned = np.where(plan.zero_stage > 0.0, sharded, shared + experts)
-    return memory_bound_time_s(
-        traffic_bytes=owned * constants.optimiser_bytes_per_parameter
-        + (shared + experts) * constants.weight_cast_bytes_per_parameter,
-        memory_bytes_per_s=chip.memory_bytes_per_s,
-        memory_share_fraction=constants.memory_share_fraction,
-    )
-
-
 def _step_parts(
     *,
     shape: ModelShape,
@@ -231,8 +142,11 @@ def _step_parts(
     links: Links,
     constants: TrainingConstants,
     state: StateBytes,
-) -> StepParts:
-    layer, head = layer_times(shape, plan, chip, links, constants), _head_s(shape, plan, chip, constants)
+    features: Features,
+) -> tuple[StepParts, Floats]:
+    """The parts, and what of the last one waits for the host link."""
+    layer = layer_times(shape, plan, chip, links, constants, features)
+    head = _head_s(shape, plan, chip, constants)
     count, stages = microbatches(plan), plan.pipeline_ranks
     mean_layers = shape.layers / stages
     send = _pipeline_exposed_s(shape, plan, links, constants)
@@ -244,33 +158,70 @@ def _step_parts(
         slot_layers(shape, plan) * whole_layer, last_stage_layers(shape, plan) * whole_layer + head
     )
     filling = (stages - 1.0) / plan.virtual_stages * (mean_stage + send) * constants.pipeline_bubble_ratio
+    if np.any(plan.backward_split):
+        filling = filling * np.where(plan.backward_split > 0.0, features.zero_bubble_ratio, 1.0)
     bubble = count * (slowest - mean_stage) + filling
+    compute_s = count * (computing + mean_layers * (layer.recompute_s + layer.host_s))
+    host_link = host_link_s(shape, plan, constants, state, features, compute_s)
     parts = StepParts(
         computing_s=count * computing,
         recompute_s=count * mean_layers * layer.recompute_s,
         tensor_exposed_s=count * mean_layers * layer.tensor_exposed_s,
         pipeline_exposed_s=count * send,
-        data_exposed_s=_data_exposed_s(
+        data_exposed_s=data_exposed_s(
             shape=shape,
             plan=plan,
             links=links,
             constants=constants,
             state=state,
             layer=layer,
-            compute_s=count * (computing + mean_layers * (layer.recompute_s + layer.host_s)),
-        ),
+            compute_s=compute_s,
+        )
+        + compression_s(shape, plan, chip, constants, features),
         expert_exposed_s=count * mean_layers * layer.expert_exposed_s,
         context_exposed_s=count * mean_layers * layer.context_exposed_s,
         bubble_s=bubble,
-        optimiser_s=_optimiser_s(shape, plan, chip, constants),
-        other_s=count * mean_layers * layer.host_s + constants.step_fixed_s,
+        optimiser_s=optimiser_s(shape, plan, chip, constants, state, features),
+        other_s=count * mean_layers * layer.host_s + constants.step_fixed_s + host_link,
     )
-    hosts = np.maximum(gpus_in_use(plan) / links.node_ranks, 1.0)
+    hosts = np.maximum(_hosts_that_wait(plan, links), 1.0)
     straggling = constants.straggler_fraction_per_doubling * np.log2(hosts) * total_s(parts)
     spread = np.broadcast_arrays(*(getattr(parts, part.name) for part in fields(parts)), straggling)
     names = [part.name for part in fields(parts)]
     named = dict(zip(names, spread, strict=False))
-    return StepParts(**named | {"other_s": spread[-2] + spread[-1]})
+    return StepParts(**named | {"other_s": spread[-2] + spread[-1]}), host_link
+
+
+def _hosts_that_wait(plan: Plan, links: Links) -> Floats:
+    """Hosts of which the slowest sets the pace: those of one replica where replicas don't wait for each other."""
+    hosts = gpus_in_use(plan) / links.node_ranks
+    if not np.any(plan.asynchronous):
+        return hosts
+    group = dense_group_ranks(plan)
+    replicas = np.where(plan.zero_stage == 0.0, plan.data_ranks, group / shard_group_ranks(plan))
+    return np.where(plan.asynchronous > 0.0, hosts / replicas, hosts)
+
+
+def recomputed_flop_per_token(shape: ModelShape, plan: Plan) -> Floats:
+    """FLOP of what is computed again for one token, causal attention by half, shape (n,).
+
+    Args:
+        shape: The model.
+        plan: Says what is computed again. The head never is.
+
+    Returns:
+        Shape (n,).
+
+    Source:
+        Counted: the forward FLOP of the layers, attention cores and products that the plan repeats.
+    """
+    attention = attention_flop_per_token(shape, sequence_tokens=plan.sequence_tokens)
+    products = linear_flop_per_token(shape) - 2.0 * shape.vocab * shape.hidden
+    again = plan.recomputed_layers_fraction
+    some = plan.recomputed_attention_fraction * attention
+    if np.any(plan.recomputed_linear_fraction):
+        some = some + plan.recomputed_linear_fraction * products
+    return again * (products + attention) + (1.0 - again) * some
 
 
 def training_step(
@@ -281,14 +232,16 @@ def training_step(
     links: Links,
     constants: TrainingConstants,
     state: StateBytes,
+    features: Features = NEUTRAL,
 ) -> TrainingStep:
     """Time of one optimiser step and the rates that follow from it.
 
-    Pipeline stages run one forward, one backward (interleaved with virtual stages above 1).
+    Pipeline stages run one forward, one backward (interleaved with virtual stages above 1, or with the gradients of
+    the weights put off).
 
     Args:
-        shape, plan, chip, links, constants, state: Model, layout, accelerator, network, corrections, and bytes of a
-            parameter's state.
+        shape, plan, chip, links, constants, state, features: Model, layout, accelerator, network, corrections, bytes
+            of a parameter's state, and figures of what only some plans use.
 
     Returns:
         Arrays of the shape that the arguments broadcast to. `mfu` counts causal attention by half and no
@@ -297,15 +250,20 @@ def training_step(
     Source:
         planner-training-notes, section 2.
     """
-    parts = _step_parts(shape=shape, plan=plan, chip=chip, links=links, constants=constants, state=state)
+    parts, host_link = _step_parts(
+        shape=shape,
+        plan=plan,
+        chip=chip,
+        links=links,
+        constants=constants,
+        state=state,
+        features=features,
+    )
     step_s = total_s(parts)
     tokens = plan.global_batch_sequences * plan.sequence_tokens
     peak = gpus_in_use(plan) * chip.peak_flop_per_s * step_s
     model_flop = tokens * training_flop_per_token(shape, sequence_tokens=plan.sequence_tokens)
-    attention = attention_flop_per_token(shape, sequence_tokens=plan.sequence_tokens)
-    in_layers = linear_flop_per_token(shape) - 2.0 * shape.vocab * shape.hidden + attention
-    again = plan.recomputed_layers_fraction * in_layers
-    again = again + (1.0 - plan.recomputed_layers_fraction) * plan.recomputed_attention_fraction * attention
+    again = recomputed_flop_per_token(shape, plan)
     exposed = (
         parts.tensor_exposed_s
         + parts.pipeline_exposed_s
@@ -321,4 +279,5 @@ def training_step(
         hfu=(model_flop + tokens * again) / peak,
         exposed_communication_fraction=exposed / step_s,
         bubble_fraction=parts.bubble_s / step_s,
+        host_link_s=host_link,
     )

@@ -64,6 +64,15 @@ def _write_fields(model: type[BaseModel], example: dict[str, Any], depth: int, o
             out += [line if line.lstrip().startswith("#") or not line else f"# {line}" for line in commented]
         else:
             out += [help_text, f"{pad}# {name}: {_default(field)}"]
+            if inner is not None and name == "plan":
+                _write_choice(name, inner, depth, out)
+
+
+def _write_choice(name: str, inner: type[BaseModel], depth: int, out: list[str]) -> None:
+    """The fields of what may stand in place of a word."""
+    pad = "  " * depth
+    out += [f"{pad}# Or with fields of its own, in place of the line above:", f"{pad}# {name}:"]
+    _write_fields(inner, {}, depth + 1, out)
 
 
 def _write_value(name: str, value: Any, inner: type[BaseModel] | None, depth: int, out: list[str]) -> None:

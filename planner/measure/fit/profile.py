@@ -58,7 +58,10 @@ def fit_profile(
         CatalogError: No such accelerator.
     """
     _check_usable(read)
-    chosen = catalog.entry(Accelerator, accelerator or _accelerator(read, catalog))
+    wanted = accelerator or _accelerator(read, catalog)
+    if wanted not in catalog.ids(Accelerator):
+        wanted = accelerator_named(catalog, wanted) or wanted
+    chosen = catalog.entry(Accelerator, wanted)
     _check_same(read, chosen.item.id, catalog)
     domain = rack_domain(catalog, chosen.item.id)
     points = [in_domain(point, domain) for one in read for point in one.collectives]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.performance.search_words import features_in_words
 from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Table
 from planner.present.view.money import offer_in_words
@@ -41,7 +42,7 @@ def _plan(reading: Reading) -> tuple[Cell, ...] | None:
     if not trained.searched:
         return (
             words("Plan"),
-            words(plan_in_words(reading, trained), key),
+            words(", ".join([plan_in_words(reading, trained), *features_in_words(trained.plan)]), key),
             words(UNTRIED),
             words("as typed"),
         )

@@ -304,8 +304,12 @@ def plan_in_words(reading: Reading, trained: Trained) -> str:
         ranks = reading.value(f"{trained.key}.plan.{axis}")
         if ranks > 1 or axis in ("tensor", "pipeline", "data"):
             said.append(f"{name} {fmt.count(ranks)}")
-    sharded = reading.value(f"{trained.key}.plan.zero_stage") >= 3
-    return " x ".join(said) + (", all states sharded" if sharded else ", optimiser sharded")
+    stage = int(reading.value(f"{trained.key}.plan.zero_stage"))
+    return f"{' x '.join(said)}, {SHARDED[min(stage, 3)]}"
+
+
+SHARDED = ("nothing sharded", "optimiser sharded", "optimiser and gradients sharded", "all states sharded")
+"""What data-parallel ranks share out, by ZeRO stage."""
 
 
 def _plan(reading: Reading, trained: Trained) -> Table:
@@ -313,8 +317,14 @@ def _plan(reading: Reading, trained: Trained) -> Table:
     names = (
         "tensor", "pipeline", "context", "data", "expert", "virtual_stages", "microbatch", "zero_stage", "recompute",
     )  # fmt: skip
+    more = [
+        line.key.removeprefix(f"{key}.plan.")
+        for line in reading.ledger
+        if line.key.startswith(f"{key}.plan.") and line.key.removeprefix(f"{key}.plan.") not in names
+    ]
     rows = [
-        (words(reading.ledger[f"{key}.plan.{n}"].label), reading.quantity(f"{key}.plan.{n}")) for n in names
+        (words(reading.ledger[f"{key}.plan.{n}"].label), reading.quantity(f"{key}.plan.{n}"))
+        for n in (*names, *more)
     ]
     rest: tuple[str, ...] = (
         "batch_sequences", "step_s", "tokens_per_s", "tokens_per_s_per_gpu", "achieved_tflop_per_s", "mfu_fraction",

@@ -13,7 +13,7 @@ from planner.performance.hardware import FORMAT
 from planner.performance.links import Links
 from planner.performance.machines import Machine, Machines, with_network
 from planner.performance.models import ModelShape, model_shape, training_flop_per_token
-from planner.performance.parallelism import Plan, recomputed_fractions
+from planner.performance.parallelism import Plan, recompute_fields
 from planner.performance.plans import interleavings
 from planner.performance.roofline import ChipRates
 from planner.performance.shapes import shape_of
@@ -185,8 +185,9 @@ def _plan(draft: _Draft, shape: ModelShape, stack: Stack) -> Plan:
     if tensor * pipeline * context * data != row.n_gpus:
         draft.settle(f"{row.n_gpus} GPUs named, {tensor * pipeline * context * data} in the layout")
     expert = degrees.ep or 1
-    layers, attention = _recompute(draft)
-    linear = attention if stack.software is Software.FSDP_COMPILED else np.zeros(1)
+    again = _recompute(draft)
+    if again is Recompute.SELECTIVE and stack.software is Software.FSDP_COMPILED:
+        again = Recompute.OPERATORS
     numbers = {
         "tensor_ranks": tensor, "pipeline_ranks": pipeline, "context_ranks": context, "data_ranks": data,
         "expert_ranks": expert, "expert_tensor_ranks": degrees.etp or 1,
@@ -197,26 +198,20 @@ def _plan(draft: _Draft, shape: ModelShape, stack: Stack) -> Plan:
     }  # fmt: skip
     return Plan(
         **{name: np.array([float(value)]) for name, value in numbers.items()},
-        recomputed_layers_fraction=layers,
-        recomputed_attention_fraction=attention - linear,
-        recomputed_linear_fraction=EVERY_SECOND * linear,
+        **recompute_fields(again),
     )
 
 
-EVERY_SECOND = 0.5
-"""Share of matrix products that operator-wise recompute of compiled stacks runs again; attention is kept."""
-
-
-def _recompute(draft: _Draft) -> tuple[np.ndarray, np.ndarray]:
+def _recompute(draft: _Draft) -> Recompute:
     """Full and selective as stated; where a recipe is only referred to, none."""
     said = draft.row.recompute.lower()
     if said.startswith("full"):
-        return recomputed_fractions(Recompute.FULL)
+        return Recompute.FULL
     if "selective" in said and "none or" not in said:
-        return recomputed_fractions(Recompute.SELECTIVE)
+        return Recompute.SELECTIVE
     if said != "none":
         draft.settle("no recompute taken, since the row states none")
-    return recomputed_fractions(Recompute.NONE)
+    return Recompute.NONE
 
 
 def _virtual_stages(draft: _Draft, shape: ModelShape, stack: Stack) -> float:

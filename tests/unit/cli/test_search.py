@@ -63,12 +63,69 @@ def test_programs_get_counts_axes_and_rankings(capsys: Capture) -> None:
 
 def test_the_best_plan_put_into_the_scenario_takes_the_time_it_was_found_with(capsys: Capture) -> None:
     found = answer(capsys, LAB, "--top", "50")
-    writable = next(plan for plan in found["best"]["time"] if plan["scenario_plan"] is not None)
-    wish = json.dumps(writable["scenario_plan"])
-    key = "performance.training.step_s"
-    assert run_app(["explain", LAB, key, "--set", f"workloads.0.plan={wish}", "--json"]) == 0
-    explained = json.loads(capsys.readouterr().out)
-    assert explained["value"] == pytest.approx(writable["step_s"], rel=1e-12)
+    for writable in found["best"]["time"][::7]:
+        wish = json.dumps(writable["scenario_plan"])
+        key = "performance.training.step_s"
+        assert run_app(["explain", LAB, key, "--set", f"workloads.0.plan={wish}", "--json"]) == 0
+        explained = json.loads(capsys.readouterr().out)
+        assert explained["value"] == pytest.approx(writable["step_s"], rel=1e-12)
+
+
+def test_the_scenarios_own_plan_is_marked_where_it_is_among_the_best(capsys: Capture) -> None:
+    second = answer(capsys, LAB, "--top", "3")["best"]["time"][1]
+    wish = f"workloads.0.plan={json.dumps(second['scenario_plan'])}"
+    found = answer(capsys, LAB, "--top", "3", "--set", wish)
+    assert found["own_plan"]["rank"] == 2
+    assert found["own_plan"]["plan"] == second["plan"]
+    assert found["own_plan"]["step_s"] == pytest.approx(second["step_s"], rel=1e-12)
+    assert run_app(["search", LAB, "--top", "3", "--set", wish]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith(" 2* ")]
+    assert "* the scenario's own plan, number 2" in lines
+
+
+def test_a_plan_beyond_the_searched_axes_stands_beside_the_table(capsys: Capture) -> None:
+    wish = "workloads.0.plan={tensor: 2, sharding: none, offload: [optimiser], local_steps: 8}"
+    found = answer(capsys, LAB, "--top", "3", "--set", wish)
+    own, best = found["own_plan"], found["best"]["time"][0]
+    assert own["rank"] is None and own["step_s"] > best["step_s"] and own["why_not_first"]
+    assert own["scenario_plan"] == {
+        "tensor": 2, "pipeline": 1, "data": 4, "microbatch": 1, "recompute": "none", "sharding": "none",
+        "offload": ["optimiser"], "local_steps": 8,
+    }  # fmt: skip
+    assert run_app(["search", LAB, "--top", "3", "--set", wish]) == 0
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "optimiser in host memory" in " ".join(text.split())
+    assert answer(capsys, LAB)["own_plan"] is None
+
+
+def test_an_own_plan_that_cannot_run_says_why(capsys: Capture) -> None:
+    found = answer(capsys, LAB, "--set", "workloads.0.plan={tensor: 3}")
+    assert "doesn't divide" in found["own_plan"]["why_not"]
+    assert run_app(["search", LAB, "--set", "workloads.0.plan={tensor: 3}"]) == 0
+    assert "the scenario's own plan can't run" in capsys.readouterr().out
+
+
+def test_the_zero_bubble_schedule_is_tried_where_the_scenario_has_it(capsys: Capture) -> None:
+    plain = answer(capsys, LAB)
+    wish = "workloads.0.plan={pipeline: 2, schedule: zero-bubble, recompute: full}"
+    wider = answer(capsys, LAB, "--set", wish)
+    assert plain["axes"]["zero_bubble"] == [0] and wider["axes"]["zero_bubble"] == [0, 1]
+    assert wider["plans_tried"] > plain["plans_tried"]
+    assert wider["own_plan"]["scenario_plan"]["schedule"] == "zero-bubble"
+
+
+def test_sharding_inside_a_node_is_tried_where_the_data_group_is_wider(capsys: Capture) -> None:
+    found = answer(
+        capsys,
+        LAB,
+        "--set",
+        "cluster.groups.0.gpus=16",
+        "--set",
+        "network={topology: single-switch, leaf: {switch: qm9700}}",
+    )
+    assert 8 in found["axes"]["hybrid_shard_ranks"]
 
 
 def test_the_same_search_gives_the_same_bytes(tmp_path: Path, capsys: Capture) -> None:

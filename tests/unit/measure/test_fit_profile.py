@@ -110,8 +110,8 @@ def test_a_file_that_names_no_device_needs_to_be_told(tmp_path: Path) -> None:
     path = table(tmp_path, gpu="")
     with pytest.raises(CalibrationError, match=r"don't say which accelerator.*--accelerator"):
         fit(path)
-    with pytest.raises(CatalogError, match="no item 'h200' in catalog/accelerators"):
-        fit(path, accelerator="h200")
+    with pytest.raises(CatalogError, match="no item 'h2000' in catalog/accelerators"):
+        fit(path, accelerator="h2000")
 
 
 def test_a_table_without_a_day_is_refused(tmp_path: Path) -> None:
@@ -168,3 +168,8 @@ def test_ranks_on_two_servers_cross_a_network_and_on_two_trays_of_a_rack_do_not(
     (curve,) = found.profile.collectives
     assert curve.path is way
     assert curve.nodes == (2 if way is Way.NETWORK else 1)
+
+
+def test_an_accelerator_may_be_called_as_people_call_it(tmp_path: Path) -> None:
+    found = fit(table(tmp_path, gpu=""), accelerator="h100", as_of="2026-08-21")
+    assert found.profile.accelerator == "h100-sxm5-80gb"

@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from planner.performance.activations import layer_activation_bytes
 from planner.performance.memory import (
     MemoryConstants,
-    layer_activation_bytes,
     score_bytes,
     total_bytes,
     training_memory,

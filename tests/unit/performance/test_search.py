@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import fields, replace
 
@@ -64,6 +65,7 @@ def by_hand(job: Job) -> Iterator[tuple[float, ...]]:
     shape, gpus, batch = job.shape, job.gpus, job.batch_sequences
     layers, heads, groups = int(shape.layers[0]), int(shape.heads[0]), int(shape.kv_heads[0])
     experts, rows = int(shape.experts[0]), []
+    end = (0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 0)
     for tp, pp, cp in itertools.product(range(1, gpus + 1), repeat=3):
         if heads % tp or (groups % tp and tp % groups) or int(shape.ffn[0]) % tp:
             continue
@@ -90,9 +92,26 @@ def by_hand(job: Job) -> Iterator[tuple[float, ...]]:
                 continue
             for again, attention in itertools.product(range(stage + 1), (0, 1)):
                 if again < stage or not attention:
-                    yield (
-                        tp, pp, cp, dp, ep, etp, vp, mb, batch, job.sequence_tokens, zero, again / stage, attention, 0, 1,
-                    )  # fmt: skip
+                    start = (
+                        tp,
+                        pp,
+                        cp,
+                        dp,
+                        ep,
+                        etp,
+                        vp,
+                        mb,
+                        batch,
+                        job.sequence_tokens,
+                        zero,
+                        again / stage,
+                        attention,
+                    )
+                    yield *start, *end
+                    # states sharded inside a domain, where the data group is wider than its part of one
+                    near = math.gcd(dp * cp, max(1, job.domain_ranks // tp))
+                    if zero == 3 and pp == 1 and 1 < near < dp * cp:
+                        yield *start, 0, 1, near, *end[3:]
 
 
 @pytest.mark.parametrize("shape", [DENSE, SPARSE], ids=["dense", "sparse"])

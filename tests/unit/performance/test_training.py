@@ -8,10 +8,11 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from planner.performance.activations import layer_activation_bytes
 from planner.performance.attention import attention_linear_s
-from planner.performance.memory import layer_activation_bytes, total_bytes, training_memory
+from planner.performance.memory import total_bytes, training_memory
 from planner.performance.models import model_shape, parameters
-from planner.performance.parallelism import Recompute, microbatches, recomputed_fractions, slot_layers
+from planner.performance.parallelism import Recompute, microbatches, recompute_fields, slot_layers
 from planner.performance.plans import taken
 from planner.performance.search import Case, Goal, PlanChoice, search_plans
 from planner.performance.search_space import Job, quick_axes, search_space
@@ -75,8 +76,7 @@ def test_the_bubble_is_stages_less_one_microbatches(bench) -> None:  # type: ign
 
 
 def test_full_recompute_adds_about_a_third(bench) -> None:  # type: ignore[no-untyped-def]
-    layers, attention = recomputed_fractions(Recompute.FULL)
-    plan = replace(bench.plan(), recomputed_layers_fraction=layers, recomputed_attention_fraction=attention)
+    plan = replace(bench.plan(), **recompute_fields(Recompute.FULL))
     plain, again = step(bench), step(bench, plan)
     assert 0.28 < again.parts.recompute_s[0] / again.parts.computing_s[0] < 0.34
     assert again.hfu[0] > again.mfu[0]

@@ -424,7 +424,8 @@ async def test_why_goes_down_to_the_source_and_edits_the_input(app_of: Any, plan
         assert len(app.screen_stack) == 1
         go(app, *GPUS)
         await press(pilot, "w", "enter")
-        assert "mine.yaml:" in shown(app)
+        # a long path to the file breaks over lines
+        assert "mine.yaml:" in "".join(shown(app).split())
         await press(pilot, "e")
         assert len(app.screen_stack) == 1 and app.plan.row.path == GPUS
 
