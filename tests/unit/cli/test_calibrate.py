@@ -142,7 +142,7 @@ def test_a_damaged_log_is_refused_with_every_line_and_nothing_is_written(
         ("lab.yaml", ["--as-of", "2026-13-01"], "--as-of '2026-13-01' is no day"),
         ("lab.yaml", ["--source", "Some Book"], "--source 'Some Book' is no id"),
         ("lab.yaml", ["--as-of", ""], "nothing says when this was measured"),
-        ("lab.yaml", ["--accelerator", "h200-sxm"], "h200-sxm-141gb"),
+        ("lab.yaml", ["--accelerator", "h2000"], "no item 'h2000'"),
         ("nowhere/lab.yaml", [], "name a folder that is there"),
     ],
 )
