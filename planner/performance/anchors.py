@@ -14,12 +14,12 @@ from planner.catalog.llm import Model
 from planner.catalog.schema import Accelerator, Nic, Server
 from planner.catalog.store import Catalog, Entry
 from planner.choices import Precision
-from planner.errors import PlannerError, Problem, ScenarioError, nearest
+from planner.errors import DesignError, PlannerError, Problem, ScenarioError, nearest
 from planner.performance.corrections import TrainingConstants
 from planner.performance.hardware import FORMAT
 from planner.performance.links import Links
 from planner.performance.machines import Machine, Machines, power_ratios, with_network
-from planner.performance.models import ModelShape, model_shape
+from planner.performance.models import ModelShape, model_shape, training_flop_per_token
 from planner.performance.parallelism import Plan, recompute_fields
 from planner.performance.shapes import shape_of
 from planner.performance.software import Figures, Setting, Software, has_fast_softmax, training_constants
@@ -151,9 +151,31 @@ def _step(anchor: Anchor, catalog: Catalog, machines: Machines) -> AnchorStep:
         generation=machine.hardware.generation, form=form, windowed=bool(shape.windowed_layers[0] > 0),
         power_ratio=ratio, head_power_ratio=wide, fast_softmax=has_fast_softmax(accelerator),
     )  # fmt: skip
+    plan = _plan(run)
+    _refuse_beyond_peak(anchor, shape, plan, machine)
     return AnchorStep(
-        anchor, shape, _plan(run), machine, _links(run, machine), setting, machine.hardware.gemm_ratio
+        anchor, shape, plan, machine, _links(run, machine), setting, machine.hardware.gemm_ratio
     )
+
+
+def _refuse_beyond_peak(anchor: Anchor, shape: ModelShape, plan: Plan, machine: Machine) -> None:
+    """A step that would take more than the dense peak of all GPUs.
+
+    Raises:
+        DesignError: The run can't have been so fast.
+    """
+    tokens = plan.global_batch_sequences * plan.sequence_tokens
+    flop = training_flop_per_token(shape, sequence_tokens=plan.sequence_tokens) * tokens
+    least_s = float((flop / (anchor.run.gpus * machine.hardware.chip.peak_flop_per_s))[0])
+    if anchor.run.measured_s < least_s:
+        raise DesignError(
+            Problem(
+                f"a step of {anchor.run.measured_s:.4g} s is faster than {anchor.run.gpus:,} GPUs at their dense "
+                f"peak ({least_s:.4g} s)",
+                anchor.place,
+                remedy="look at step_s or tokens_per_s, batch_sequences, gpus and precision",
+            )
+        )
 
 
 def _server(run: AnchorRun, catalog: Catalog) -> Entry[Server]:

@@ -132,12 +132,12 @@ def _job_availability(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
     replica = plan.tensor_ranks * plan.pipeline_ranks * plan.context_ranks / per_node
     ledger.compute(
         f"{found.key}.availability_fraction", "Share of the job's GPUs at work", "fraction",
-        np.maximum(1.0 - (1.0 - mean) * np.maximum(replica, 1.0), 0.0), function=_job_availability,
+        mean ** np.maximum(replica, 1.0), function=_job_availability,
         inputs=[
             "performance.availability_fraction",
             *(f"{found.key}.plan.{axis}" for axis in ("tensor", "pipeline", "context")),
         ],
-        note="nodes short of spares take their model replica with them; where all states are shared out, the job is "
+        note="a replica works while all of its nodes do; nodes short of spares take theirs with them; where all states are shared out, the job is "
         "taken to be laid out again over the rest",
     )  # fmt: skip
 

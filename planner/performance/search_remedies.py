@@ -83,9 +83,9 @@ def _wider(job: Job, plan: Plan) -> Iterator[tuple[str, Plan]]:
             yield f"context {context}", replace(fewer, context_ranks=_one(context))
 
 
-def more_memory_in_words(case: Case, job: Job, choice: PlanChoice) -> list[str]:
+def more_memory_in_words(case: Case, job: Job, choice: PlanChoice, *, more_gpus: bool = True) -> list[str]:
     """GPUs in number and in size that would carry a job for which no plan fits."""
-    fewest = gpus_that_fit(case, job)
+    fewest = gpus_that_fit(case, job) if more_gpus else None
     said = [] if fewest is None else [f"{fewest:,} GPUs or more, over which states are shared out"]
     return [*said, f"GPUs with {np.ceil(choice.needed_bytes / 1e9):.0f} GB or more"]
 

@@ -179,8 +179,12 @@ def _communication(figure: Figures, setting: Setting) -> dict[str, Floats]:
     tensor = "async" if setting.async_tensor else _OVERLAP.get(software, "older")
     data = "older" if old else "mlperf" if software is Software.MLPERF else "megatron_core"
     zero3 = software is Software.ZERO3_2021
+    overlap = figure(f"tensor_overlap_fraction_{tensor}")
+    if software in _OVERLAP:
+        # a stack that hides more by itself loses nothing by running in pieces
+        overlap = np.maximum(overlap, figure(f"tensor_overlap_fraction_{_OVERLAP[software]}"))
     return {
-        "tensor_overlap_fraction": figure(f"tensor_overlap_fraction_{tensor}"),
+        "tensor_overlap_fraction": overlap,
         "data_overlap_fraction": figure(f"data_overlap_fraction_{data}"),
         "sharded_hiding_fraction": figure(f"training_sharded_hiding_fraction{'_older' if old else ''}"),
         "sharded_network_share_fraction": figure("training_sharded_network_share_fraction_older")

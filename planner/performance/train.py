@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from planner.arrays import Floats
-from planner.choices import Offload
+from planner.choices import Offload, Sharding
 from planner.design.cluster import Cluster
 from planner.errors import DesignError, Problem
 from planner.ledger import Ledger, Line
@@ -202,7 +202,10 @@ def _does_not_fit(
     if choice.leanest is not None:
         if isinstance(workload.plan, PlanWish):
             remedies = remedies_in_words(case, job, choice.leanest)
-        remedies += more_memory_in_words(case, job, choice)
+        # a plan that keeps its states to a group gains nothing from more GPUs
+        wish = workload.plan
+        grows = not isinstance(wish, PlanWish) or wish.sharding is Sharding.FSDP
+        remedies += more_memory_in_words(case, job, choice, more_gpus=grows)
     return Problem(
         f"'{workload.model}' can't be trained on {cluster.parts.gpus:,} GPUs: {choice.why_not}",
         cluster.parts.loaded.document.place(("workloads", index, "model")),

@@ -20,7 +20,7 @@ from planner.study.fidelity.training import catalog_figures
 
 RUN = """\
   - {{id: {id}, date: 2026-11-30, stack: "{stack}", model: {model}, {where}, gpus: 8,
-     plan: {{sharding: fsdp, microbatch: {microbatch}}}, batch_sequences: 8, sequence_tokens: {tokens}, step_s: 1.0}}
+     plan: {{sharding: fsdp, microbatch: {microbatch}}}, batch_sequences: 8, sequence_tokens: {tokens}, step_s: 9.0}}
 """
 bias = st.floats(min_value=0.6, max_value=1.6)
 
