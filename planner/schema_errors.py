@@ -34,6 +34,8 @@ def problems_of(
             one[: len(detail["loc"])] == detail["loc"] and one != detail["loc"] for one in locations
         ):
             continue  # items were there and failed on their own
+        if isinstance(detail.get("input"), dict | list) and _of_another_member(detail["loc"], locations):
+            continue  # a mapping was meant for the other member of a union, which says what is wrong with it
         path = _stand(document, at, tuple(detail["loc"]))
         kind, given = detail["type"], detail.get("input")
         message, remedy = _said(kind, detail, given)
@@ -44,12 +46,27 @@ def problems_of(
     return found
 
 
+def _is_member(part: Any) -> bool:
+    """Whether a part of a location is pydantic's name of a union's member, such as ``literal['auto']``."""
+    return isinstance(part, str) and "[" in part
+
+
+def _of_another_member(location: tuple[Any, ...], locations: list[tuple[Any, ...]]) -> bool:
+    """Whether this is a literal's complaint, and another member of the same union complains too."""
+    for index, part in enumerate(location):
+        if isinstance(part, str) and part.startswith("literal["):
+            return any(
+                one[:index] == location[:index] and one[index:] != location[index:] for one in locations
+            )
+    return False
+
+
 def _stand(document: Document, at: Path_, location: tuple[Any, ...]) -> Path_:
     """The part of a location that names keys of the file; pydantic adds names of union members."""
     path: Path_ = ()
     for index, part in enumerate(location):
         last = index == len(location) - 1
-        if (*at, *path, part) in document.places or last:
+        if (*at, *path, part) in document.places or (last and not _is_member(part)):
             path = (*path, part)
     return path
 

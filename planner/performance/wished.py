@@ -105,9 +105,13 @@ def _against(wish: _Wish) -> Iterator[str]:
 
 def _against_experts(wish: _Wish) -> Iterator[str]:
     plan, model = wish.plan, wish.model
-    if plan.expert > 1 and (not model.experts or model.experts % plan.expert):
+    if not model.experts:
+        if plan.expert > 1 or plan.expert_tensor > 1:
+            yield "the model is dense: leave expert and expert_tensor out"
+        return
+    if plan.expert > 1 and model.experts % plan.expert:
         yield f"expert {plan.expert} doesn't divide {model.experts} experts"
-    if plan.expert_tensor > 1 and (not model.experts or model.expert_ffn % plan.expert_tensor):
+    if plan.expert_tensor > 1 and model.expert_ffn % plan.expert_tensor:
         yield f"expert_tensor {plan.expert_tensor} doesn't divide the experts' width of {model.expert_ffn:,}"
     if plan.tensor % plan.expert_tensor:
         yield f"expert_tensor {plan.expert_tensor} doesn't divide tensor {plan.tensor}"

@@ -7,7 +7,8 @@ from pydantic import BaseModel, ValidationError
 
 from planner.catalog.schema import Assumptions, Server, Switch, Transceiver
 from planner.documents import parse_document
-from planner.errors import Problem
+from planner.errors import InputError, Problem
+from planner.scenario.load import load_scenario
 from planner.schema_errors import problems_of
 
 GOOD = """\
@@ -134,3 +135,15 @@ def test_data_inside_a_document_keeps_its_place() -> None:
     found = problems_of(caught.value, document, Transceiver, at=("second",))
     assert {problem.place.line for problem in found if problem.place} == {2}
     assert "name" in {problem.key for problem in found}
+
+
+def test_a_mapping_for_a_union_is_judged_by_the_member_that_takes_mappings() -> None:
+    for change, said in (
+        ("{schedule: interleaved, virtual_stages: 1}", "virtual_stages of 2 or more"),
+        ("{tensr: 2}", "no field 'tensr' here"),
+    ):
+        with pytest.raises(InputError) as caught:
+            load_scenario("h200-1024-ndr", changes=[f"workloads.0.plan={change}"])
+        (problem,) = caught.value.problems
+        assert said in problem.message
+        assert "[" not in problem.key
