@@ -163,27 +163,3 @@ def smooth_maximum(first: Floats, second: Floats) -> Floats:
     """
     a, b = first * first, second * second
     return np.asarray(np.sqrt(np.sqrt(a * a + b * b)))
-
-
-def power_scaled_share_fraction(
-    *, share_of_peak_fraction: Floats, power_w: Floats, reference_power_w: Floats, exponent: Floats
-) -> Floats:
-    """Share of peak that a variant of another power limit sustains.
-
-    Args:
-        share_of_peak_fraction: Share found on the reference variant.
-        power_w: Power limit of this variant.
-        reference_power_w: Power limit of the reference variant.
-        exponent: Power of the ratio.
-
-    Returns:
-        Shape (n,), or whatever the arguments broadcast to.
-
-    Source:
-        planner-training-notes, section 2 item 17 (one exponent covers the 500 W H100 and GB200 against B200).
-
-    >>> power_scaled_share_fraction(share_of_peak_fraction=np.array([0.72]), power_w=np.array([500.0]),
-    ...     reference_power_w=np.array([700.0]), exponent=np.array([0.55])).round(4)
-    array([0.5984])
-    """
-    return np.asarray(share_of_peak_fraction * (power_w / reference_power_w) ** exponent)
