@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SCENARIO ?= h200-1024-ndr
 
-.PHONY: report test lint bench gallery golden expected lock clean
+.PHONY: report test lint soak bench gallery golden expected lock clean
 .DEFAULT_GOAL := report
 
 $(VENV)/run.stamp: pyproject.toml
@@ -31,6 +31,12 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check planner tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Half an hour of random keys in the terminal interface, then 300 random plans as workbooks, recalculated by
+# LibreOffice; CI takes 20 of them.
+soak: $(VENV)/dev.stamp
+	$(BIN)/python tests/soak_tui.py 30
+	SOAK=300 $(BIN)/python -m pytest tests/workbook/test_random_plans.py
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python tests/bench.py

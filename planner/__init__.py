@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from planner.scenario.quote_reader import read_quotes_with
+
 if TYPE_CHECKING:
     from planner.catalog.store import Catalog, open_catalog
     from planner.evaluate import Evaluation
@@ -44,3 +46,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'planner' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+# a scenario may name quotes that are workbooks, which only planner.intake opens
+read_quotes_with(lambda paths: import_module("planner.intake.quotes").read_quotes(paths))

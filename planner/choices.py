@@ -9,7 +9,12 @@ class Topology(StrEnum):
     """Shape of the scale-out fabric. A cluster that fits on one switch is built on it."""
 
     RAIL_OPTIMISED = "rail-optimised"
+    FAT_TREE = "fat-tree"
     RAIL_ONLY = "rail-only"
+    DUAL_TOR = "dual-tor"
+    DRAGONFLY = "dragonfly"
+    TORUS = "torus"
+    DIRECT = "direct"
     SINGLE_SWITCH = "single-switch"
     NONE = "none"
 
@@ -20,6 +25,36 @@ class Precision(StrEnum):
     BF16 = "bf16"
     FP8 = "fp8"
     FP4 = "fp4"
+
+
+class Engine(StrEnum):
+    """Serving engines whose figures the catalog has; another one is described by the class it is most like."""
+
+    VLLM = "vllm"
+    TENSORRT_LLM = "tensorrt-llm"
+    SGLANG = "sglang"
+
+
+class WeightFormat(StrEnum):
+    """How the weights of a served model are stored."""
+
+    BF16 = "bf16"
+    FP8 = "fp8"
+    """One scale a tensor."""
+    FP8_BLOCK = "fp8-block"
+    """One scale for each block of 128 x 128."""
+    INT8 = "int8"
+    INT4 = "int4"
+    """Widened to 16 bits before they are multiplied."""
+    NVFP4 = "nvfp4"
+    MXFP4 = "mxfp4"
+
+
+class KvCache(StrEnum):
+    """How keys and values are cached."""
+
+    BF16 = "bf16"
+    FP8 = "fp8"
 
 
 class Recompute(StrEnum):

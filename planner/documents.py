@@ -37,11 +37,13 @@ class Document:
         data: Mappings, lists, strings, floats, ints, booleans and None.
         path: Name of the file as the user gave it.
         places: Place of each path of keys and indices, for instance ``("site", "pue")``.
+        texts: Name and text of the file, then of those it extends.
     """
 
     data: Any
     path: str
     places: dict[Path_, Place] = field(default_factory=dict)
+    texts: tuple[tuple[str, str], ...] = ()
 
     def place(self, path: Path_) -> Place:
         """Place of a path, or of its nearest parent that stands in the file."""
@@ -119,7 +121,7 @@ def parse_document(text: str, *, name: str) -> Document:
         builder.problems.append(Problem(f"not valid YAML: {said}", Place(name)))
     if builder.problems:
         raise InputError(builder.problems)
-    return Document(builder.root, name, builder.places)
+    return Document(builder.root, name, builder.places, ((name, text),))
 
 
 class _RefusedError(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 INTERNAL: Final = 70
 """Exit code of a fault of ours: never one that means a result."""
@@ -29,13 +29,57 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Remedy:
+    """What would put a problem right, and the edit of the scenario that does it.
+
+    Attributes:
+        words: For people.
+        path: Field to write, such as ``("site", "cooling")``; empty where no edit of the scenario does it.
+        value: What to write there; None for the planner's own choice.
+        more: Further fields, with their values, that have to change with it.
+    """
+
+    words: str
+    path: tuple[str | int, ...] = ()
+    value: Any = None
+    more: tuple[tuple[tuple[str | int, ...], Any], ...] = ()
+
+    @property
+    def edits(self) -> tuple[tuple[tuple[str | int, ...], Any], ...]:
+        """Every field to write, with its value; empty where no edit does it."""
+        return ((self.path, self.value), *self.more) if self.path else ()
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: where, what, and what would put it right."""
+    """One thing that is wrong: where, what, and what would put it right.
+
+    Attributes:
+        remedy: Remedies in words, with semicolons between them; of `remedies` where it isn't given.
+        remedies: The same one by one, with the edits that do them, where they are known.
+
+    >>> problem = Problem("liquid is needed", remedies=(Remedy("cooling immersion", ("site", "cooling"), "immersion"),))
+    >>> problem.remedy, problem.offered[0].edits
+    ('cooling immersion', ((('site', 'cooling'), 'immersion'),))
+    >>> [one.words for one in Problem("too large", remedy="more planes; fewer GPUs").offered]
+    ['more planes', 'fewer GPUs']
+    """
 
     message: str
     place: Place | None = None
     key: str = ""
     remedy: str = ""
+    remedies: tuple[Remedy, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.remedies and not self.remedy:
+            object.__setattr__(self, "remedy", "; ".join(one.words for one in self.remedies))
+
+    @property
+    def offered(self) -> tuple[Remedy, ...]:
+        """Remedies one by one; without an edit where only their words are known."""
+        parts = (part.strip() for part in self.remedy.split(";"))
+        return self.remedies or tuple(Remedy(part) for part in parts if part)
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -13,20 +13,31 @@ from planner.catalog.store import Catalog
 from planner.design.bom import BomRow, bill_of_materials
 from planner.design.cluster import Cluster, draw_cluster
 from planner.design.inventory import Inventory, enter_design, take_inventory
+from planner.design.lead_times import priced_by_quotes
+from planner.design.misfits import every_problem, refuse_misfits
+from planner.design.orderable import refuse_unorderable
 from planner.design.phases import FabricPhase, Phase, fabric_phases
 from planner.design.phasing import upper_tiers_line
-from planner.errors import DesignError, Place, Problem, ScenarioError
+from planner.errors import DesignError, Place, Problem, Remedy, ScenarioError
 from planner.finance.capex import Capex, capex
 from planner.finance.cashflow import CashFlow, cash_flow
 from planner.finance.depreciation import Depreciation, depreciation
+from planner.finance.erosion_lines import erosion
+from planner.finance.network_share import network_share
 from planner.finance.opex import Opex, opex
+from planner.finance.three_views import returns_and_accounts
 from planner.finance.timeline import PhaseDates, Timeline, months_needed, phase_dates, timeline
+from planner.finance.uncertainty import Uncertainty
 from planner.finance.unit_costs import hours, unit_costs
 from planner.ledger import Ledger, Override
+from planner.ledger.in_rows import solve_in_rows
 from planner.performance.predict import Performance, predict
 from planner.performance.train import run_energy
+from planner.power.chain import electrical_chain
 from planner.power.facility import facility, loss_lines
 from planner.power.it_load import Load, it_load
+from planner.power.stages import stage_losses
+from planner.power.utility import utility
 from planner.scenario.load import Loaded
 from planner.scenario.parts import Parts, resolve
 from planner.scenario.shares import enter_shares
@@ -65,6 +76,29 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Tried:
+    """A remedy that was applied to a copy of the scenario and evaluated.
+
+    Attributes:
+        problem: What it is to cure.
+        remedy: Its words and edits.
+        builds: Whether the plan can be built with it; where it can't, something else is in the way besides.
+        values: Outcomes with it, by ledger key; empty where it can't be built.
+        changes: The same less those of the plan as it stands; empty where that can't be built.
+        breaks: Fields of limits that the plan would miss with it, besides those it misses already.
+        first: Whether it is the cheapest cure of its problem.
+    """
+
+    problem: Problem
+    remedy: Remedy
+    builds: bool
+    values: Mapping[str, float]
+    changes: Mapping[str, float]
+    breaks: tuple[str, ...] = ()
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What the planner says about a scenario.
 
@@ -73,6 +107,9 @@ class Evaluation:
         built: The design and its costs; None where it can't be built.
         refusal: Why it can't be built; None where it can.
         ranges: Ranges of results by key, where they were asked for (see `planner.study.bands`).
+        tried: Remedies of a plan that can't be built or misses a limit, where they were asked for (see
+            `planner.study.remedies`), the cheapest of each problem first.
+        risk: What moves one of the results, where it was asked for (see `planner.study.risk`).
     """
 
     loaded: Loaded
@@ -81,6 +118,8 @@ class Evaluation:
     built: Built | None
     refusal: DesignError | None
     ranges: Mapping[str, Range] = field(default_factory=dict)
+    tried: tuple[Tried, ...] = ()
+    risk: Uncertainty | None = None
 
     @property
     def feasible(self) -> bool:
@@ -88,28 +127,41 @@ class Evaluation:
         return self.built is not None
 
 
-def evaluate(loaded: Loaded, catalog: Catalog, *, draws: Mapping[str, Floats] | None = None) -> Evaluation:
+def evaluate(
+    loaded: Loaded,
+    catalog: Catalog,
+    *,
+    draws: Mapping[str, Floats] | None = None,
+    keys: Collection[str] | None = None,
+) -> Evaluation:
     """Evaluate one scenario, or with draws many that share its structure.
 
     Args:
         loaded: The scenario.
         catalog: Where its parts are looked up.
         draws: Arrays of shape (n,) that replace given lines, by key.
+        keys: Formulas to work out, with those they rest on; all by default, which many draws have no memory for.
 
     Raises:
         ScenarioError: Parts that are missing or don't belong together.
     """
     parts = resolve(loaded, catalog)
     phases = phase_dates(loaded, parts.as_of)
-    ledger = Ledger(months=months_needed(loaded, phases), overrides=_overrides(loaded), draws=draws)
+    ledger = Ledger(
+        months=months_needed(loaded, phases, parts.as_of), overrides=_overrides(loaded), draws=draws
+    )
     try:
+        refuse_misfits(parts)
         built = _build(ledger, parts, phases)
     except DesignError as refusal:
-        return Evaluation(loaded, parts, ledger, None, refusal)
+        return Evaluation(loaded, parts, ledger, None, every_problem(refusal, parts))
     ledger.refuse_unused_overrides()
     unknown = [key for key in ledger.draws if key not in ledger]
     assert not unknown, f"draws of lines that are not there: {unknown}"
-    ledger.solve()
+    if keys is None:
+        ledger.solve()
+    else:
+        solve_in_rows(ledger, [key for key in keys if key in ledger])
     _refuse_nonsense(ledger, loaded)
     return Evaluation(loaded, parts, ledger, built, None)
 
@@ -124,7 +176,9 @@ def _refuse_nonsense(ledger: Ledger, loaded: Loaded) -> None:
     odd = [
         line.key
         for line in ledger
-        if line.key.startswith(keys) and not np.all(np.isfinite(ledger.value(line)))
+        if line.key.startswith(keys)
+        and line.key in ledger.values
+        and not np.all(np.isfinite(ledger.value(line)))
     ]
     if odd:
         raise ScenarioError(
@@ -141,20 +195,27 @@ def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Buil
     enter_design(ledger, cluster)
     enter_shares(ledger, parts)
     inventory = take_inventory(ledger, cluster)
-    bom = bill_of_materials(ledger, inventory.demands)
+    refuse_unorderable(ledger, parts, inventory.demands)
+    bom = bill_of_materials(ledger, inventory.demands, priced_by_quotes(ledger, parts, inventory.demands))
     fabric = _fabric_by_phase(cluster, phases)
     performance = predict(ledger, cluster)
-    loads = it_load(ledger, inventory.consumers)
-    time = timeline(ledger, parts.loaded, phases, upper_tiers_line(ledger, bom, len(phases)))
+    loads = it_load(ledger, cluster, inventory.consumers)
+    time = timeline(ledger, parts.loaded, phases, upper_tiers_line(ledger, bom, len(phases)), parts.as_of)
+    eroded, time = erosion(ledger, parts, bom, time)
     hours(ledger, parts, time)
+    electrical_chain(ledger, cluster, loads)
     facility(ledger, parts)
+    utility(ledger, cluster)
     loss_lines(ledger, parts)
+    stage_losses(ledger)
     run_energy(ledger, performance.trained)
-    bought = capex(ledger, parts, bom, time)
+    bought = capex(ledger, parts, bom, time, eroded)
     running = opex(ledger, parts, bom, bought, time)
     written_off = depreciation(ledger, parts, bought, time)
     cash = cash_flow(ledger, parts, bought, running, time)
     unit_costs(ledger, parts, time, cash)
+    returns_and_accounts(ledger, parts, bought, running, written_off, cash, time)
+    network_share(ledger, cluster, bom, loads)
     return Built(
         cluster, inventory, bom, loads, performance, phases, time, bought, running, written_off, cash, fabric
     )
@@ -171,7 +232,16 @@ def _fabric_by_phase(cluster: Cluster, phases: tuple[PhaseDates, ...]) -> tuple[
     return fabric_phases(cluster.fabric, [Phase(phase.id, dates[phase.id], phase.gpus) for phase in phases])
 
 
-DESIGNED = ("cluster.gpus", "network.nic_rate", "network.leaf", "phase.", "timing.", "design.", "bom.")
+DESIGNED = (
+    "cluster.gpus", "network.nic_rate", "network.leaf", "phase.", "timing.", "design.", "bom.", "model.", "nic.",
+    *(
+        f"assumption.{word}"
+        for word in (
+            "checkpoint_interval", "checkpoint_write_share", "checkpoints_kept", "dataset_", "management_servers",
+            "model_load", "north_south", "oob_", "storage_gbyte", "ufm_",
+        )
+    ),
+)  # fmt: skip
 """Beginnings of keys that the design rests on or sets: another value is another design."""
 RATES = (
     "share_of_peak",

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from planner.documents import Document, Path_
 from planner.errors import Problem, nearest
+
+MOST_NAMED = 6
+"""Fields of a mapping that a remedy names; of a larger one it would name too many."""
+
+
+class DisagreementError(ValueError):
+    """Fields below one mapping that contradict each other, each finding at the field that should change.
+
+    Args:
+        found: Path from the mapping to the field, and what is wrong.
+
+    >>> str(DisagreementError([(("payment", "shipped_fraction"), "too much"), ((), "too little")]))
+    'too much; too little'
+    """
+
+    def __init__(self, found: Iterable[tuple[Path_, str]]) -> None:
+        self.found = tuple(found)
+        super().__init__("; ".join(text for _, text in self.found))
 
 
 def problems_of(
@@ -37,13 +56,24 @@ def problems_of(
         if isinstance(detail.get("input"), dict | list) and _of_another_member(detail["loc"], locations):
             continue  # a mapping was meant for the other member of a union, which says what is wrong with it
         path = _stand(document, at, tuple(detail["loc"]))
+        reason = (detail.get("ctx") or {}).get("error")
+        if isinstance(reason, DisagreementError):
+            found += [_at_field(document, at, (*path, *below), text) for below, text in reason.found]
+            continue
         kind, given = detail["type"], detail.get("input")
         message, remedy = _said(kind, detail, given)
         if kind == "extra_forbidden" and path:
             message = f"no field '{path[-1]}' here"
             remedy = nearest(str(path[-1]), _fields(model, detail["loc"][:-1])) or "remove it"
+        if kind == "model_type" and len(fields := _fields(model, detail["loc"])) <= MOST_NAMED:
+            remedy += f" with {', '.join(fields)}"
         found.append(Problem(message, document.place((*at, *path)), ".".join(str(p) for p in path), remedy))
     return found
+
+
+def _at_field(document: Document, at: Path_, path: Path_, message: str) -> Problem:
+    """A finding at a field, or at the nearest mapping around it that stands in the file."""
+    return Problem(message, document.place((*at, *path)), ".".join(str(part) for part in path))
 
 
 def _is_member(part: Any) -> bool:

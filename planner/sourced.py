@@ -42,6 +42,7 @@ class Source:
         as_of: Date of the figure, as precise as the source gives it.
         verified: False when nobody read the figure in a source.
         note: Why, for estimates and defaults.
+        field: Path of the scenario's field that states the value, or would in place of a default.
     """
 
     where: str
@@ -50,3 +51,4 @@ class Source:
     as_of: str = ""
     verified: bool = True
     note: str = ""
+    field: tuple[str | int, ...] = ()

@@ -17,6 +17,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import bench_cables
+import bench_serving
+import bench_workbook
 import numpy as np
 
 PLANNER = [sys.executable, "-m", "planner"]
@@ -155,6 +158,45 @@ def search_peak_gb() -> float:
     return float(done.stderr.split()[-1]) * 1024 / 1e9
 
 
+PHASED = """\
+extends: h200-1024-ndr
+name: Four purchases over ten years
+cluster:
+  groups:
+    - {id: main, gpus: 256, phase: one}
+    - {id: second, server: hgx-h200, gpus: 256, phase: two}
+    - {id: third, server: hgx-h200, gpus: 256, phase: three}
+    - {id: fourth, server: hgx-h200, gpus: 256, phase: four}
+phases:
+  - {id: one, order: 2026-12, in_service: 2027-03}
+  - {id: two, order: 2027-09, in_service: 2028-01}
+  - {id: three, order: 2028-09, in_service: 2029-01}
+  - {id: four, order: 2029-09, in_service: 2030-01}
+money: {horizon_months: 120}
+"""
+
+
+def draws_s(folder: Path, draws: int) -> float:
+    """CPU seconds of so many draws of every headline of a ten-year, four-phase plan, in one process of one core."""
+    path = folder / "phased.yaml"
+    path.write_text(PHASED)
+    code = (
+        "import resource, sys, time; from planner.catalog.store import open_catalog; "
+        "from planner.evaluate import evaluate; from planner.scenario.load import load_scenario; "
+        "from planner.study.risk import Effort, with_risk; "
+        f"plan = evaluate(load_scenario('{path}'), open_catalog()); start = time.process_time(); "
+        f"with_risk(plan, effort=Effort(draws={draws}, share_rows=0)); print(time.process_time() - start); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)"
+    )
+    one_core = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=one_core
+    )
+    seconds, peak_gb = map(float, done.stdout.split())
+    print(f"  peak memory {peak_gb:.2f} GB (2 asked)")
+    return seconds
+
+
 def batch_s(folder: Path, formats: str) -> float:
     """Wall time of 100 scenarios in one call on two processes."""
     names = []
@@ -206,7 +248,12 @@ def main() -> None:
             ("3e6 plans fully evaluated, CPU s", "1", three_million_plans_s),
             ("1,000 plans in one batch, CPU s", "0.005", thousand_plans_s),
             ("search, peak memory, GB", "1", search_peak_gb),
+            ("10,000 draws, four phases, 120 months, CPU s", "3", lambda: draws_s(folder, 10_000)),
+            ("100,000 draws of the same, CPU s", "30", lambda: draws_s(folder, 100_000)),
             ("100 scenarios, two processes, no HTML, wall s", "20", lambda: batch_s(folder, "json,xlsx")),
+            *bench_cables.MEASURES,
+            *bench_serving.MEASURES,
+            *bench_workbook.MEASURES,
             (
                 "100 scenarios, two processes, with HTML, wall s",
                 "90",

@@ -11,7 +11,7 @@ from xlsxwriter.utility import xl_rowcol_to_cell
 
 from planner.arrays import Floats
 from planner.ledger import Axis, Ledger
-from planner.ledger.excel import formula
+from planner.ledger.excel import formula, number
 from tests.office import values
 
 SCALARS, MONTHS, TABLES = "Scalars", "Cash flow", "Tables"
@@ -57,6 +57,18 @@ class BookCells:
         assert 0 <= first <= last < self.months
         start = xl_rowcol_to_cell(self._row[key], 3 + first, col_abs=fixed_start)
         return f"'{MONTHS}'!{start}:{self.place(key, last)[1]}"
+
+    def before(self, key: str, month: int, initial: str) -> str:
+        """The month before, or what stands before the first."""
+        return self.at(key, month - 1) if month else f"({initial})"
+
+    def window(self, key: str, month: int, months: int) -> str:
+        """This month and those before it."""
+        return self.span(key, max(0, month + 1 - months), month)
+
+    def constant(self, value: float) -> str:
+        """The number itself."""
+        return number(value)
 
     def table(self, key: str) -> str:
         """Cells of a table."""

@@ -69,6 +69,7 @@ class IndexRow:
     why_not_orderable: str
     summary: str
     path: str
+    part_numbers: tuple[str, ...]
     figures: tuple[KeyFigure, ...]
     lines: Mapping[str, int] = field(hash=False)
 
@@ -252,6 +253,7 @@ def _row(entry: Entry[Any]) -> IndexRow:
         why_not_orderable=item.why_not_orderable,
         summary=summary_of(item),
         path=document.path,
+        part_numbers=item.part_numbers,
         figures=tuple(
             KeyFigure(
                 name, figure.value, unit_of(name), figure.basis.letter, figure.as_of, figure.source,
@@ -273,7 +275,7 @@ def _user_cache() -> Path:
 def _stamp() -> str:
     """Changes with the code that makes rows, so that rows of another version are not taken."""
     here = Path(__file__).parent
-    stats = [(here / name).stat() for name in ("figure.py", "index.py", "schema.py", "summaries.py")]
+    stats = [one.stat() for one in sorted(here.glob("*.py"))]
     return repr([(stat.st_size, stat.st_mtime_ns) for stat in stats])
 
 
@@ -292,8 +294,8 @@ def _load(store: Path) -> tuple[dict[str, _Known], int]:
 def _known(size: int, mtime_ns: int, digest: str, row: list[Any] | None, problems: list[Any]) -> _Known:
     made = None
     if row is not None:
-        *fields, figures, lines = row
-        made = IndexRow(*[*fields, tuple(KeyFigure(*each) for each in figures), lines])
+        *fields, part_numbers, figures, lines = row
+        made = IndexRow(*[*fields, tuple(part_numbers), tuple(KeyFigure(*each) for each in figures), lines])
     found = tuple(Problem(text, Place(*place) if place else None, *more) for text, place, *more in problems)
     return _Known(size, mtime_ns, digest, made, found)
 

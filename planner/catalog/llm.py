@@ -18,6 +18,14 @@ class Attention(StrEnum):
     LATENT = "latent"
 
 
+class QueryKeyNorm(StrEnum):
+    """Whether queries and keys are normalised before attention: not, in each head, or over the width of all heads."""
+
+    NONE = "none"
+    HEAD = "head"
+    WIDTH = "width"
+
+
 class Model(Item):
     """An LLM architecture: shapes, no rates."""
 
@@ -40,6 +48,8 @@ class Model(Item):
     q_latent: int = Field(default=0, ge=0)
     kv_latent: int = Field(default=0, ge=0)
     rope_head_size: int = Field(default=0, ge=0)
+    query_key_norm: QueryKeyNorm = QueryKeyNorm.NONE
+    """Norms cost a kernel each in serving, and one over all heads a sum between tensor ranks."""
     v_head_size: int = Field(default=0, ge=0)
     window: int = Field(default=0, ge=0)
     """Sliding window in tokens; 0 is none."""

@@ -1,4 +1,4 @@
-"""What a catalog item may say, one class for each family of parts.
+"""What a catalog item may say, one class for each family of parts; those of networks and places have modules of their own.
 
 The folder is the family, the file's name is the id, and the unit stands in the field's name.
 Rates are one direction; arithmetic is dense (no structured sparsity).
@@ -6,29 +6,29 @@ Rates are one direction; arithmetic is dense (no structured sparsity).
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from planner.catalog.conversion import PowerConversion
+from planner.catalog.depreciation import DepreciationLife
 from planner.catalog.figure import Figure, Frozen, Id
 from planner.catalog.item import Item
 from planner.catalog.llm import Model
+from planner.catalog.network import (
+    Cable,
+    CableKind,
+    Fabric,
+    FabricBehaviour,
+    Medium,
+    OpticalEngine,
+    PatchPanel,
+    Switch,
+    SwitchAsic,
+    Transceiver,
+)
+from planner.catalog.place import Cooling, CoolingType, Site
 from planner.catalog.profiles import Profile
-
-
-class Fabric(StrEnum):
-    """Link protocol of NICs and switches."""
-
-    INFINIBAND = "infiniband"
-    ETHERNET = "ethernet"
-
-
-class Cooling(StrEnum):
-    """How heat leaves a part."""
-
-    AIR = "air"
-    LIQUID = "liquid"
 
 
 class Accelerator(Item):
@@ -100,6 +100,8 @@ class Server(Item):
     is_rack: bool = False
     trays: int | None = Field(default=None, ge=1)
     """Compute trays of a rack; its fabric nodes."""
+    backplane_cables_count: Figure | None = None
+    """Copper cables of the scale-up link built into a rack, which nobody installs on site."""
     compute_nics: NicSlot
     frontend_nics: NicSlot | None = None
     rack_units: Figure | None = None
@@ -110,6 +112,13 @@ class Server(Item):
     """Draw while training, including CPUs, fans and included NICs."""
     power_idle_w: Figure
     power_transient_ratio: Figure | None = None
+    """Highest short draw over the steady one, while a job's accelerators start and stop together."""
+    psu: Id | None = None
+    """Supply inside, an item of ``power_conversion``; Titanium by default, a shelf of rectifiers in a rack."""
+    cpu_sockets: int | None = Field(default=None, ge=1)
+    """CPUs; one for every four accelerators by default."""
+    cpu_tdp_w: Figure | None = None
+    """Power limit of one CPU, with its memory where that is on its module."""
     cooling: Cooling
     liquid_fraction: Figure | None = None
     """Share of heat that leaves in liquid."""
@@ -141,7 +150,7 @@ class Nic(Item):
     fabrics: tuple[Fabric, ...]
     port_rate_gbit_per_s: Figure
     ports: int = Field(ge=1)
-    lane_rate_gbit_per_s: float = Field(gt=0)
+    lane_rate_gbit_per_s: float = Field(ge=1)
     cage: str = ""
     modules: tuple[Id, ...] = ()
     """Transceivers its port takes, of which a plan chooses the cheapest that reaches."""
@@ -154,144 +163,6 @@ class Nic(Item):
     power_w: Figure | None = None
     price_usd: Figure | None = None
     lead_time_weeks: Figure | None = None
-
-
-class SwitchAsic(Item):
-    """Switch silicon: lanes x lane rate = capacity, one way."""
-
-    family: ClassVar[str] = "switch_asics"
-
-    capacity_gbit_per_s: Figure
-    lanes: int = Field(ge=1)
-    lane_rate_gbit_per_s: float = Field(gt=0)
-    fabric: Fabric
-    power_w: Figure | None = None
-    buffer_mb: Figure | None = None
-    latency_ns: Figure | None = None
-    price_usd: Figure | None = None
-
-
-class Switch(Item):
-    """A switch system that can be bought."""
-
-    family: ClassVar[str] = "switches"
-
-    asic: Id
-    asics: int = Field(default=1, ge=1)
-    fabric: Fabric
-    cages: int = Field(ge=1)
-    """Front-panel cages, or optical ports of a co-packaged switch."""
-    cage_rate_gbit_per_s: float = Field(gt=0)
-    links_per_cage_max: int = Field(ge=1)
-    ports_per_cage: int = Field(default=1, ge=1)
-    """Connectors of a module in a cage: 2 in a twin-port cage, where each link has its own cable."""
-    lane_rate_gbit_per_s: float = Field(gt=0)
-    cage: str = ""
-    modules: tuple[Id, ...] = ()
-    """Transceivers its cages take, of which a plan chooses the cheapest that reaches."""
-    cables: tuple[Id, ...] = ()
-    """Copper and active optical cables its cages take."""
-    optics: Id | None = None
-    """Co-packaged engine, an item of ``optical_engines``; no switch-side module is bought then."""
-    engines: int = Field(default=0, ge=0)
-    laser_modules: int = Field(default=0, ge=0)
-    uplinks: int = Field(default=0, ge=0)
-    """Faster cages beside the others, on an out-of-band switch."""
-    uplink_rate_gbit_per_s: float | None = Field(default=None, gt=0)
-    rack_units: float = Field(gt=0)
-    weight_kg: Figure | None = None
-    cooling: Cooling = Cooling.AIR
-    power_typical_w: Figure | None = None
-    """Without pluggable modules; with the optics of a co-packaged switch."""
-    power_max_w: Figure | None = None
-    latency_ns: Figure | None = None
-    price_usd: Figure | None = None
-    lead_time_weeks: Figure | None = None
-
-
-class Medium(StrEnum):
-    """Fibre a module drives."""
-
-    MULTIMODE = "multimode"
-    SINGLEMODE = "singlemode"
-
-
-class Transceiver(Item):
-    """A pluggable optical module; one is needed at each end of an optical link."""
-
-    family: ClassVar[str] = "transceivers"
-
-    rate_gbit_per_s: Figure
-    links: int = Field(ge=1)
-    """Link ports in the cage: 2 for a twin-port module."""
-    lane_rate_gbit_per_s: float = Field(gt=0)
-    cage: str = ""
-    medium: Medium
-    reach_m: Figure
-    fibres: int = Field(ge=1)
-    power_w: Figure
-    price_usd: Figure | None = None
-    afr_fraction: Figure | None = None
-    """Annual failure rate."""
-    lead_time_weeks: Figure | None = None
-
-
-class CableKind(StrEnum):
-    """Passive copper, redriven copper, retimed copper, active optical, fibre."""
-
-    DAC = "dac"
-    ACC = "acc"
-    AEC = "aec"
-    AOC = "aoc"
-    FIBRE = "fibre"
-
-
-class Cable(Item):
-    """A cable with its ends (copper, AOC), or fibre between modules."""
-
-    family: ClassVar[str] = "cables"
-
-    kind: CableKind
-    rate_gbit_per_s: Figure | None = None
-    lane_rate_gbit_per_s: float | None = Field(default=None, gt=0)
-    links: int = Field(default=1, ge=1)
-    medium: Medium | None = None
-    reach_m: Figure
-    power_per_end_w: Figure | None = None
-    price_usd: Figure | None = None
-    price_usd_per_m: Figure | None = None
-    afr_fraction: Figure | None = None
-    lead_time_weeks: Figure | None = None
-
-
-class OpticalEngine(Item):
-    """Co-packaged or near-packaged optics, external lasers, photonic interposers."""
-
-    family: ClassVar[str] = "optical_engines"
-
-    rate_gbit_per_s: Figure | None = None
-    power_w: Figure | None = None
-    energy_pj_per_bit: Figure | None = None
-    reach_m: Figure | None = None
-    laser_module_price_usd: Figure | None = None
-    laser_module_afr_fraction: Figure | None = None
-    afr_fraction: Figure | None = None
-    price_usd: Figure | None = None
-
-
-class FabricBehaviour(Item):
-    """How much of a link a fabric delivers, and how long a hop takes."""
-
-    family: ClassVar[str] = "fabrics"
-
-    fabric: Fabric
-    bandwidth_efficiency_fraction: Figure
-    """Large collectives across tiers, share of the link rate."""
-    same_leaf_efficiency_fraction: Figure | None = None
-    hop_latency_us: Figure
-    in_network_reduction_gain: Figure | None = None
-    needs_nics: tuple[Id, ...] = ()
-    needs_asics: tuple[Id, ...] = ()
 
 
 class Storage(Item):
@@ -308,30 +179,21 @@ class Storage(Item):
     lead_time_weeks: Figure | None = None
 
 
-class Site(Item):
-    """A place: energy, carbon, water, space."""
+class Appliance(Item):
+    """A server that runs the cluster and no workload: fabric manager, head node, scheduler."""
 
-    family: ClassVar[str] = "sites"
+    family: ClassVar[str] = "appliances"
 
-    country: str
-    electricity_usd_per_kwh: Figure
-    carbon_kg_per_kwh: Figure | None = None
-    colocation_usd_per_kw_month: Figure | None = None
-    construction_usd_per_w: Figure | None = None
-    demand_charge_usd_per_kw_month: Figure | None = None
-    water_l_per_kwh: Figure | None = None
-
-
-class CoolingType(Item):
-    """A cooling method with its PUE and limits."""
-
-    family: ClassVar[str] = "cooling"
-
-    pue: Figure
-    rack_limit_kw: Figure | None = None
-    liquid: bool = False
-    water_l_per_kwh: Figure | None = None
-    price_usd_per_kw: Figure | None = None
+    fabric_ports: int = Field(default=0, ge=0)
+    """Ports on the fabric it manages."""
+    inband_ports: int = Field(default=0, ge=0)
+    """Ports on the in-band network, an even number: half to each switch of a pair."""
+    rack_units: Figure
+    weight_kg: Figure | None = None
+    power_typical_w: Figure
+    power_max_w: Figure
+    price_usd: Figure | None = None
+    lead_time_weeks: Figure | None = None
 
 
 class Rental(Item):
@@ -346,12 +208,18 @@ class Rental(Item):
     usd_per_gpu_hour: Figure
 
 
-class DepreciationLife(Item):
-    """A book life that an operator states."""
+class ApiPrice(Item):
+    """What a provider asks for tokens of a model: one provider, model and date."""
 
-    family: ClassVar[str] = "depreciation"
+    family: ClassVar[str] = "api_prices"
 
-    life_years: Figure
+    provider: str
+    model: Id
+    """Item of ``models`` whose tokens are sold."""
+    usd_per_mtoken_input: Figure
+    """Million input tokens, without discounts for cached ones."""
+    usd_per_mtoken_output: Figure
+    """Million output tokens."""
 
 
 class Assumptions(Item):
@@ -365,7 +233,39 @@ class Assumptions(Item):
 FAMILIES: dict[str, type[Item]] = {
     kind.family: kind
     for kind in (
-        Accelerator, ScaleUp, Server, Nic, SwitchAsic, Switch, Transceiver, Cable, OpticalEngine,
-        FabricBehaviour, Storage, Site, CoolingType, Rental, DepreciationLife, Model, Assumptions, Profile,
+        Accelerator, ScaleUp, Server, Nic, SwitchAsic, Switch, Transceiver, Cable, PatchPanel, OpticalEngine,
+        FabricBehaviour, Storage, Appliance, Site, CoolingType, PowerConversion, Rental, DepreciationLife, Model, Assumptions,
+        ApiPrice, Profile,
     )
 }  # fmt: skip
+
+__all__ = [
+    "FAMILIES",
+    "Accelerator",
+    "ApiPrice",
+    "Appliance",
+    "Assumptions",
+    "Cable",
+    "CableKind",
+    "Cooling",
+    "CoolingType",
+    "DepreciationLife",
+    "Fabric",
+    "FabricBehaviour",
+    "Medium",
+    "Model",
+    "Nic",
+    "NicSlot",
+    "OpticalEngine",
+    "PatchPanel",
+    "PowerConversion",
+    "Profile",
+    "Rental",
+    "ScaleUp",
+    "Server",
+    "Site",
+    "Storage",
+    "Switch",
+    "SwitchAsic",
+    "Transceiver",
+]

@@ -12,6 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from planner.catalog.depreciation import PercentColumn
 from planner.catalog.figure import Date, Figure, Frozen
 from planner.catalog.item import Item
 from planner.catalog.schema import (
@@ -62,7 +63,7 @@ class Entry(Generic[T]):
         for key in more:
             found = found[key]
         place = self.document.place((field, *more))
-        if isinstance(found, Figure):
+        if isinstance(found, Figure | PercentColumn):
             return Source(
                 where=f"{place.path}:{place.line}",
                 source=found.source,

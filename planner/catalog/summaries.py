@@ -167,9 +167,24 @@ def _model(item: Any) -> list[str]:
     ]
 
 
+def _conversion(item: Any) -> list[str]:
+    best = max(efficiency for _, efficiency in item.curve)
+    rating = _n(item.rating_kw, " kW")
+    return [item.kind.value, f"{best:.1%} at best", rating and f"up to {rating}"]
+
+
 def _rental(item: Any) -> list[str]:
     term = f"{item.term_months} months" if item.term_months else "on demand"
     return [item.provider, item.accelerator, term, _n(item.usd_per_gpu_hour, " USD/GPU-hour")]
+
+
+def _api_price(item: Any) -> list[str]:
+    return [
+        item.provider,
+        item.model,
+        _n(item.usd_per_mtoken_input, " USD/Mtoken in"),
+        _n(item.usd_per_mtoken_output, " USD/Mtoken out"),
+    ]
 
 
 def _profile(item: Any) -> list[str]:
@@ -200,8 +215,14 @@ _DESCRIBE: Final[dict[str, Callable[[Any], list[str]]]] = {
         f"PUE {item.pue.value:g}",
         _n(item.rack_limit_kw, " kW a rack"),
     ],
+    "power_conversion": _conversion,
     "rentals": _rental,
-    "depreciation": lambda item: [_n(item.life_years, " years")],
+    "api_prices": _api_price,
+    "depreciation": lambda item: (
+        [f"recovery periods of {'/'.join(str(one) for one in item.columns)} years"]
+        if item.columns
+        else [_n(item.life_years, " years")]
+    ),
     "models": _model,
     "profiles": _profile,
     "assumptions": lambda item: [f"{len(item.figures)} figures"],

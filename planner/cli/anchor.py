@@ -12,6 +12,7 @@ from planner.catalog.devices import accelerator_named
 from planner.catalog.store import Catalog, open_catalog
 from planner.errors import InputError, Place, Problem
 from planner.measure.parse.train_steps import anchor_run, measured_steps
+from planner.scenario.serving_points import is_table
 from planner.scenario.yamltext import inline
 
 if TYPE_CHECKING:
@@ -39,19 +40,20 @@ def write_anchor(
     name: str,
     catalog: Sequence[Path],
 ) -> int:
-    """Write the training steps of a bench result as an anchor file, and print them beside the model.
+    """Write the training or serving steps of a bench result as an anchor file, and print them beside the model.
 
     Raises:
         InputError: The result holds no steps, or of an accelerator that isn't known.
     """
     from planner.cli.bench import bench_result
+    from planner.cli.serving_anchor import wants_serving, write_serving_anchor
     from planner.scenario.anchors import load_anchors
     from planner.whole_file import replace_file
 
-    shelf = open_catalog(catalog)
-    runs = anchor_runs(
-        bench_result(result), result, shelf, eager=eager, accelerator=accelerator, attention=attention
-    )
+    shelf, document = open_catalog(catalog), bench_result(result)
+    if wants_serving(document, output):
+        return write_serving_anchor(document, result, shelf, output=output, accelerator=accelerator)
+    runs = anchor_runs(document, result, shelf, eager=eager, accelerator=accelerator, attention=attention)
     device = runs[0]["accelerator"]
     title = name or f"{runs[0]['stack']} on {device}, {runs[0]['date']}"
     replace_file(output, anchor_text(title, runs).encode())
@@ -111,11 +113,12 @@ def anchor_text(name: str, runs: Sequence[dict[str, Any]]) -> str:
 
 
 def anchored_rows(rows: Sequence[TrainingRow], shelf: Catalog, anchors: Sequence[Path]) -> Anchored | None:
-    """Training rows without and with anchors; None where none are named.
+    """Training rows without and with anchors; None where no file of runs is named.
 
     Raises:
         InputError: Anchor files that are wrong.
     """
+    anchors = [path for path in anchors if not is_table(path)]
     if not anchors:
         return None
     from planner.scenario.anchors import load_anchors

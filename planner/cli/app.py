@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,10 @@ import typer
 
 import planner
 from planner.cli.bench_commands import bench_app
+from planner.cli.compare_commands import add_compare
+from planner.cli.folding import folded
 from planner.cli.measured_commands import add_measured
+from planner.cli.network_commands import add_network
 from planner.cli.options import (
     Anchors,
     AsJson,
@@ -18,9 +22,15 @@ from planner.cli.options import (
     Changes,
     Folders,
     OneScenario,
+    QuoteFiles,
     Scenarios,
     with_profiles,
 )
+from planner.cli.own_or_rent_commands import add_own_or_rent
+from planner.cli.purchase_commands import add_purchase
+from planner.cli.search_commands import add_search
+from planner.cli.shelf_commands import catalog_app
+from planner.cli.simulate_commands import add_simulate
 
 app = typer.Typer(
     name="planner",
@@ -30,9 +40,6 @@ app = typer.Typer(
     no_args_is_help=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-)
-catalog_app = typer.Typer(
-    help="The hardware catalog, with source and date of every figure.", rich_markup_mode=None
 )
 app.add_typer(catalog_app, name="catalog")
 app.add_typer(bench_app, name="bench")
@@ -93,6 +100,7 @@ def _reader_left() -> int:
 def say_problems(problems: list[str], *, to_stdout: bool = False) -> None:
     """Print problems, each cut to a readable length, and no more of them than help."""
     stream = sys.stdout if to_stdout else sys.stderr
+    problems = folded(problems)
     for problem in problems[:MOST_PROBLEMS]:
         print(problem if len(problem) <= 600 else f"{problem[:400]} … {problem[-150:]}", file=stream)
     if len(problems) > MOST_PROBLEMS:
@@ -100,8 +108,10 @@ def say_problems(problems: list[str], *, to_stdout: bool = False) -> None:
 
 
 def _at_a_terminal() -> bool:
-    """Whether somebody can type and look: the interface reads stdin and draws on stderr."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    """Whether somebody can type and look: the interface reads stdin and draws on stderr, or a browser stands for both."""
+    return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "") or (
+        sys.stdin.isatty() and sys.stderr.isatty()
+    )
 
 
 def _version(wanted: bool) -> None:
@@ -130,16 +140,33 @@ def start(
 
 @app.command(epilog="Example: planner tui h200-1024-ndr")
 def tui(
-    scenario: Annotated[str | None, typer.Argument(help="Scenario to open.")] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Argument(help="Scenario to open, or a folder of scenarios; the current one by default."),
+    ] = None,
     catalog: Folders = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Look only: nothing can be edited or written.")
+    ] = False,
+    keymap: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your own keys, such as 'edit.undo: ctrl+z'.")
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Show it in a browser of this machine (needs the extra 'serve').")
+    ] = False,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of --serve.")] = 8000,
 ) -> int:
     """Edit a scenario and see every number move."""
+    if serve:
+        from planner.tui.serving import serve as serve_it
+
+        return serve_it(scenario, catalog or [], port=port, read_only=read_only, keymap=keymap)
     if not _at_a_terminal():
         print("planner: tui needs a terminal; use planner run", file=sys.stderr)
         return 2
     from planner.tui.run import run
 
-    return run(scenario, catalog or [])
+    return run(scenario, catalog or [], read_only=read_only, keymap=keymap)
 
 
 @app.command(
@@ -155,6 +182,7 @@ def run(
     change: Changes = None,
     calibration: Calibrations = None,
     anchor: Anchors = None,
+    quote: QuoteFiles = None,
     formats: Annotated[
         str, typer.Option("--format", metavar="LIST", help="Any of html,xlsx,json, with commas.")
     ] = "html,xlsx,json",
@@ -166,7 +194,7 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Evaluate scenarios and write NAME.html, NAME.xlsx and NAME.json for each.
+    """Evaluate scenarios and write their reports. Each gets NAME.html, NAME.xlsx and NAME.json.
 
     Exit codes: 0 done, 1 a stated limit is missed, 2 input wrong or the cluster can't be built
     (its report says why), 70 a fault of ours, 130 interrupted. A batch returns the worst; one
@@ -174,9 +202,10 @@ def run(
     """
     from planner.cli.anchor import with_anchors
     from planner.cli.batch import run_batch
+    from planner.cli.quotes import with_quotes
 
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
-    changes = with_anchors(changes, anchor or [])
+    changes = with_quotes(with_anchors(changes, anchor or []), quote or [])
     return run_batch(
         scenarios or [], everything=everything, output=output, changes=changes, formats=formats,
         catalog=folders, jobs=jobs, as_json=as_json,
@@ -185,13 +214,18 @@ def run(
 
 @app.command(epilog="Example: planner check my.yaml")
 def check(
-    scenarios: Scenarios, change: Changes = None, calibration: Calibrations = None, catalog: Folders = None
+    scenarios: Scenarios,
+    change: Changes = None,
+    calibration: Calibrations = None,
+    quote: QuoteFiles = None,
+    catalog: Folders = None,
 ) -> int:
     """Validate scenarios: every problem with file, line and remedy."""
     from planner.cli.inspect import check_scenarios
+    from planner.cli.quotes import with_quotes
 
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
-    return check_scenarios(scenarios, changes=changes, catalog=folders)
+    return check_scenarios(scenarios, changes=with_quotes(changes, quote or []), catalog=folders)
 
 
 @app.command(epilog="Example: planner explain h200-1024-ndr capex.total_usd")
@@ -200,44 +234,58 @@ def explain(
     key: Annotated[str | None, typer.Argument(help="Ledger key; all keys are listed without one.")] = None,
     change: Changes = None,
     calibration: Calibrations = None,
+    quote: QuoteFiles = None,
     catalog: Folders = None,
     depth: Annotated[int, typer.Option(min=1, max=99, help="Levels to walk down; 99 shows every input.")] = 6,
     as_json: AsJson = False,
 ) -> int:
     """Say how a number came about, down to source and date."""
     from planner.cli.inspect import explain_key
+    from planner.cli.quotes import with_quotes
 
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
+    changes = with_quotes(changes, quote or [])
     return explain_key(scenario, key, changes=changes, catalog=folders, depth=depth, as_json=as_json)
 
 
-@app.command(epilog="Example: planner search h100-16384-roce --by cost --top 5")
-def search(
+@app.command(epilog="Example: planner risk h200-1024-ndr --key unit.usd_per_gpu_hour -o risk.html")
+def risk(
     scenario: OneScenario,
-    workload: Annotated[
-        str | None, typer.Option(metavar="ID", help="Training workload; the first one by default.")
+    key: Annotated[
+        str, typer.Option(metavar="KEY", help="Result that is taken apart, a ledger key.")
+    ] = "tco.npv_usd",
+    draws: Annotated[int, typer.Option(min=32, max=1_000_000, help="Draws, in 16 hypercubes.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same answer.")] = 20261130,
+    ranges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--range",
+            metavar="KEY=LOW:HIGH",
+            help="P10 and P90 of an input, before its source's. Repeatable.",
+        ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, max=1000, help="Plans to show.")] = 10,
-    by: Annotated[str, typer.Option(help="time, cost or energy.")] = "time",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="CSV or JSON file for the best plans."),
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="File for the answer: .json, .txt, or a report as .html."
+        ),
     ] = None,
-    zero_bubble: Annotated[
-        bool, typer.Option("--zero-bubble", help="Try the zero-bubble schedule too, which few stacks have.")
-    ] = False,
     change: Changes = None,
     calibration: Calibrations = None,
     catalog: Folders = None,
     as_json: AsJson = False,
 ) -> int:
-    """Try every legal execution plan of a training workload, and say which are best and why."""
-    from planner.cli.search import search_scenario
+    """Say how sure a plan is. Ranges, odds of every limit, what moves a result, what to measure or negotiate next.
+
+    Draws every input that has a range; the design, the execution plan and the dates stay. Standard errors say
+    whether more draws would change the answer. Exit code 1 where the plan as it stands misses a limit.
+    """
+    from planner.cli.risk import say_risk
 
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
-    return search_scenario(
-        scenario, workload=workload, top=top, by=by, output=output, changes=changes, catalog=folders,
-        as_json=as_json, zero_bubble=zero_bubble,
+    return say_risk(
+        scenario, key=key, draws=draws, seed=seed, ranges=ranges or [], output=output, changes=changes,
+        catalog=folders, as_json=as_json,
     )  # fmt: skip
 
 
@@ -246,7 +294,7 @@ def init(
     path: Annotated[Path, typer.Argument(help="File to write.")] = Path("scenario.yaml"),
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> int:
-    """Write a commented scenario to start from, and its schema for editors beside it."""
+    """Write a commented scenario to start from. Its schema, for editors, stands beside it."""
     from planner.cli.inspect import write_template
 
     return write_template(path, force=force)
@@ -264,75 +312,29 @@ def schema(
     return print_schema(what)
 
 
-@app.command(epilog="Example: planner fabric --nodes 127 --switch qm9700 --json")
-def fabric(
-    switch: Annotated[str, typer.Option(help="Switch at every tier, a catalog id.")],
-    gpus: Annotated[int | None, typer.Option(min=1, max=10_000_000, help="GPUs to join.")] = None,
-    nodes: Annotated[int | None, typer.Option(min=1, max=10_000_000, help="Or nodes to join.")] = None,
-    gpus_per_node: Annotated[int, typer.Option(min=1, max=1024, help="GPUs of a node.")] = 8,
-    nics_per_node: Annotated[
-        int | None, typer.Option(min=0, max=1024, help="NICs of a node; one a GPU by default.")
-    ] = None,
-    rails: Annotated[int | None, typer.Option(min=1, max=1024, help="Rails; one a NIC by default.")] = None,
-    planes: Annotated[int, typer.Option(min=1, max=16, help="Planes each NIC is split over.")] = 1,
-    topology: Annotated[
-        str, typer.Option(help="rail-optimised, rail-only or single-switch.")
-    ] = "rail-optimised",
-    oversubscription: Annotated[
-        float, typer.Option(min=1.0, max=64.0, help="Leaf bandwidth down over up.")
-    ] = 1.0,
-    reserved_ports: Annotated[
-        int | None, typer.Option(min=0, max=64, help="Ports kept for management; 4 on InfiniBand by default.")
-    ] = None,
-    nic: Annotated[
-        str | None, typer.Option(help="NIC, a catalog id; one that fits the switch by default.")
-    ] = None,
+@app.command("import", epilog="Example: planner import reports/h200-phased.xlsx -o edited.yaml")
+def import_(
+    workbook: Annotated[Path, typer.Argument(help="Workbook of planner run, edited and saved as .xlsx.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="SCENARIO", help="Scenario file to write.")
+    ],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that holds something else.")] = False,
     catalog: Folders = None,
-    as_json: AsJson = False,
 ) -> int:
-    """Design the network alone: leaves, spines, cores, links and cables."""
-    from planner.cli.network import design_alone
+    """Read back inputs edited in a workbook. The scenario it writes gives the workbook's totals.
 
-    return design_alone(
-        switch=switch, gpus=gpus, nodes=nodes, gpus_per_node=gpus_per_node, nics_per_node=nics_per_node,
-        rails=rails, planes=planes, topology=topology, oversubscription=oversubscription,
-        reserved_ports=reserved_ports, nic=nic, catalog=catalog or [], as_json=as_json,
-    )  # fmt: skip
+    Reads the values on Inputs and the selected case. Edits become fields of the scenario, whose comments
+    stay, or overrides that name the cell. A changed formula, row or sheet is refused with its cell.
+    """
+    from planner.cli.imports import import_workbook
+
+    return import_workbook(workbook, output=output, catalog=catalog or [], force=force)
 
 
+add_network(app)
 add_measured(app)
-
-
-@catalog_app.command("list", epilog="Example: planner catalog list transceivers --filter '800g price<900'")
-def catalog_list(
-    family: Annotated[str | None, typer.Argument(help="One family, such as switches.")] = None,
-    words: Annotated[
-        str, typer.Option("--filter", metavar="WORDS", help="Words and comparisons that must hold.")
-    ] = "",
-    catalog: Folders = None,
-    as_json: AsJson = False,
-) -> int:
-    """List items."""
-    from planner.cli.shelf import list_items
-
-    return list_items(family, words, catalog=catalog or [], as_json=as_json)
-
-
-@catalog_app.command("show", epilog="Example: planner catalog show qm9700")
-def catalog_show(
-    item: Annotated[str, typer.Argument(help="Id of an item, or FAMILY/ID.")],
-    catalog: Folders = None,
-    as_json: AsJson = False,
-) -> int:
-    """Show an item with the source and date of every figure."""
-    from planner.cli.shelf import show_item
-
-    return show_item(item, catalog=catalog or [], as_json=as_json)
-
-
-@catalog_app.command("check", epilog="Example: planner catalog check --catalog my-catalog")
-def catalog_check(catalog: Folders = None) -> int:
-    """Read every item and every source, and say what is wrong."""
-    from planner.cli.shelf import check_items
-
-    return check_items(catalog=catalog or [])
+add_purchase(app)
+add_own_or_rent(app)
+add_simulate(app)
+add_compare(app)
+add_search(app)

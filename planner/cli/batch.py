@@ -184,10 +184,12 @@ def run_one(task: Task) -> Done:
 def _run_one(task: Task) -> Done:
     from planner.present.outputs import write_reports
     from planner.present.view.build import view
+    from planner.present.view.remedies import cheapest_in_words
     from planner.study.plan import plan
+    from planner.study.remedies import problems_of, with_remedies
 
     try:
-        evaluation = plan(task.name, changes=task.changes, catalog=task.catalog)
+        evaluation = with_remedies(plan(task.name, changes=task.changes, catalog=task.catalog))
     except PlannerError as error:
         return Done(task, 2, _said(task, error), None, ())
     shown = view(evaluation)
@@ -197,19 +199,42 @@ def _run_one(task: Task) -> Done:
     except PlannerError as error:
         return Done(task, 2, _said(task, error), shown, ())
     if evaluation.refusal is not None:
-        return Done(task, 2, _said(task, evaluation.refusal), shown, files)
-    return Done(task, 0 if shown.meets else 1, _unused(task, evaluation), shown, files)
+        return Done(task, 2, _said(task, evaluation.refusal, evaluation), shown, files)
+    missed = tuple(
+        f"{problem.place or task.name}: {problem.key}: {problem.message} ({said})"
+        for problem in problems_of(evaluation)
+        if (said := cheapest_in_words(evaluation, problem))
+    )
+    return Done(task, 0 if shown.meets else 1, (*_unused(task, evaluation), *missed), shown, files)
 
 
 def _unused(task: Task, evaluation: Evaluation) -> tuple[str, ...]:
-    """Calibration profiles that were named and can't speak for the accelerator."""
+    """Calibration profiles that can't speak for the accelerator, and lines of quotes that mean no part."""
+    from planner.scenario.quote_match import match_quotes
+    from planner.scenario.quotes import quotes_of
+
     built = evaluation.built
     refused = () if built is None else built.performance.domain.shelf.refused
-    return tuple(f"{task.name}: not used: profile {one}" for one in refused)
+    unmatched = match_quotes(quotes_of(evaluation.loaded), evaluation.parts.catalog).unmatched
+    return (
+        *(f"{task.name}: not used: profile {one}" for one in refused),
+        *(
+            f"{one.line.place}: not used: '{one.line.part}' is no part of the catalog ({one.remedy})"
+            for one in unmatched
+        ),
+    )
 
 
-def _said(task: Task, error: PlannerError) -> tuple[str, ...]:
-    return tuple(str(one) if one.place else f"{task.name}: {one}" for one in error.problems)
+def _said(task: Task, error: PlannerError, evaluation: Evaluation | None = None) -> tuple[str, ...]:
+    """Each problem, with its cheapest cure where remedies were tried."""
+    from planner.present.view.remedies import cheapest_in_words
+
+    found = []
+    for one in error.problems:
+        cheapest = cheapest_in_words(evaluation, one) if evaluation is not None else ""
+        told = str(one) if one.place else f"{task.name}: {one}"
+        found.append(f"{told}; {cheapest}" if cheapest else told)
+    return tuple(found)
 
 
 def _progress(results: Iterable[Done], total: int) -> Iterator[Done]:
@@ -231,13 +256,15 @@ def _progress(results: Iterable[Done], total: int) -> Iterator[Done]:
 
 
 def _print(done: Sequence[Done]) -> None:
-    from planner.present.text import batch_table, headline_table
+    from planner.present.text import batch_table, headline_table, remedy_table
 
     if len(done) == 1:
         one = done[0]
         if one.view is not None:
             print(one.view.finding)
             print(one.view.verdict)
+            if one.view.tried is not None:
+                print(remedy_table(one.view.tried))
             if one.view.feasible:
                 print(headline_table(one.view))
         for path in one.files:

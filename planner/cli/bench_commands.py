@@ -28,7 +28,7 @@ class BenchGroup(TyperGroup):
 
 bench_app = typer.Typer(
     cls=BenchGroup,
-    help="Measure this machine's GPUs, say what is wrong with them, and explain where a job waits.",
+    help="Measure this machine's GPUs. Says what is wrong with them, and where a job waits.",
     epilog="Example: planner bench nccl,gemm -o bench.json",
     subcommand_metavar="[SECTIONS] | explain FILE... | diagnose FILE... | anchor FILE",
     options_metavar="[OPTIONS]",
@@ -54,7 +54,7 @@ def measure(
         str | None,
         typer.Argument(
             metavar="[SECTIONS]",
-            help="Of nccl, gemm, attention, memory, power, overlap, train, with commas; all but train by default.",
+            help="Of nccl, gemm, attention, memory, power, overlap, train, serve, with commas; all but the last two by default.",
         ),
     ] = None,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Result to write.")] = Path(
@@ -77,7 +77,7 @@ def measure(
     processes: Annotated[int | None, typer.Option(help="Processes to start; one a visible GPU.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the diagnosis as JSON.")] = False,
 ) -> int:
-    """Measure this machine's GPUs, write one JSON file, and say in plain words what it shows.
+    """Measure this machine's GPUs. Writes one JSON file, and says in plain words what it shows.
 
     Starts one process for each visible GPU, or uses those that torchrun or Slurm started
     (RANK, WORLD_SIZE, MASTER_ADDR). Ctrl-C keeps what was measured. Exit codes: 0 done,
@@ -127,7 +127,7 @@ def explain(
 
 @bench_app.command(epilog="Example: planner bench train -o bench.json, then planner bench anchor bench.json")
 def anchor(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Result of planner bench train.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Result of planner bench train or serve.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Anchor file to write.")] = Path(
         "anchor.yaml"
     ),
@@ -146,9 +146,10 @@ def anchor(
         typer.Option("--catalog", metavar="DIR", help="Folder that adds or replaces items."),
     ] = None,
 ) -> int:
-    """Write measured training steps as an anchor, and show them beside the model.
+    """Write measured training steps (YAML) or serving steps (CSV) as an anchor, and show them beside the model.
 
-    An anchor corrects predicted steps: planner run SCENARIO --anchor FILE, or anchors: in a scenario.
+    An anchor corrects predictions: planner run SCENARIO --anchor FILE, or anchors: in a scenario. A table of points
+    of your own endpoint has the columns model, gpu, engine, precision, concurrency, isl, osl, ttft_ms, tpot_ms and tp.
     """
     from planner.cli.anchor import write_anchor
 

@@ -10,14 +10,23 @@ from pathlib import Path
 from planner.catalog.store import Catalog, open_catalog
 from planner.cli.anchor import anchored_json, anchored_lines, anchored_rows
 from planner.cli.fit_text import fit_lines, progress
+from planner.cli.serving_anchor import (
+    anchored_inference,
+    anchored_inference_json,
+    anchored_inference_lines,
+)
+from planner.cli.serving_fit_text import definition_lines, serving_fit_lines
 from planner.errors import InputError, Problem
 from planner.present import format as fmt
+from planner.scenario.serving_points import is_table
 from planner.study.fidelity.report import Fidelity, GroupReport, predict_rows, to_json
 from planner.study.fidelity.rows import Rows, read_rows, shipped_files
 from planner.study.fidelity.schema import Group
 from planner.study.fidelity.scoring import Result, Scores, split, worst
 from planner.study.fit.report import TrainingFit, training_fit
 from planner.study.fit.report import to_json as fit_json
+from planner.study.fit.serving_report import serving_fit
+from planner.study.fit.serving_report import to_json as serving_fit_json
 
 MISSES = 8
 """Misses of a group that are listed."""
@@ -40,7 +49,7 @@ def compare(
 
     Args:
         files, catalog, as_json: As on the command line.
-        leave_out: Fit the training model to the rows, and again without each part of them.
+        leave_out: Fit the models of training and serving to the rows, and again without each part of them.
         anchors: Files of measured runs that correct rows of their kind, shown without and with them.
 
     Raises:
@@ -53,21 +62,34 @@ def compare(
         )
     rows, shelf = read_rows(paths), open_catalog(catalog)
     corrected = anchored_rows(rows.training, shelf, anchors)
+    tables = [path for path in anchors if is_table(path)]
+    endpoints = anchored_inference(rows.of(Group.INFERENCE), shelf, tables)
     found = predict_rows(rows, shelf)
     fit = _fit(rows, shelf) if leave_out else None
+    served = serving_fit(rows.of(Group.INFERENCE), shelf, report=progress) if leave_out else None
     if as_json:
         whole = to_json(found)
         if fit is not None:
             whole[Group.TRAINING.value]["fit"] = fit_json(fit)
+        if served is not None:
+            whole[Group.INFERENCE.value]["fit"] = serving_fit_json(served)
         if corrected is not None:
             whole[Group.TRAINING.value]["anchored"] = anchored_json(corrected)
+        if endpoints is not None:
+            whole[Group.INFERENCE.value]["anchored"] = anchored_inference_json(endpoints)
         print(json.dumps(whole, indent=1, allow_nan=False))
     else:
         lines = [*text(found), *(["", *fit_lines(fit)] if fit is not None else [])]
+        lines += ["", *serving_fit_lines(served)] if served is not None else []
         if corrected is not None:
             lines += ["", *anchored_lines(corrected)]
             if corrected.before:
                 lines += _table("rows of that kind", zip(("without", "with"), corrected.scores, strict=True))
+        if endpoints is not None:
+            lines += ["", *anchored_inference_lines(endpoints)]
+            for target in dict.fromkeys(one.target for one in endpoints.before):
+                pair = zip(("without", "with"), endpoints.scores(target), strict=True)
+                lines += ["", *_table(f"{target} of their rows", pair)]
         print("\n".join(lines))
     return 0
 
@@ -99,6 +121,8 @@ def _group(one: GroupReport) -> list[str]:
     ):
         if len(parts) > 1:
             lines += ["", *_table(name, parts.items())]
+    if one.group is Group.INFERENCE:
+        lines += ["", *definition_lines()]
     misses = worst(one.results, MISSES)
     if misses:
         lines += ["", "largest misses", *_misses(misses)]
@@ -107,7 +131,7 @@ def _group(one: GroupReport) -> list[str]:
         lines += ["", "not predicted"]
         for reason, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])):
             lines += _wrapped(f"{count:>5,}  ", reason)
-    if one.group is Group.TRAINING:
+    if one.group in (Group.TRAINING, Group.INFERENCE):
         lines += ["", "families left out of a fit: planner fidelity --leave-out"]
     if one.skipped:
         lines += ["", f"{len(one.skipped)} rows left out: scorable is false"]

@@ -38,12 +38,12 @@ def fit_lines(one: TrainingFit) -> list[str]:
         "TRAINING, FITTED AND LEFT OUT",
         f"{one.parameters} constants with priors; {one.rows} rows determine {one.effective_parameters:.1f} of them.",
         "",
-        *_columns([
+        *columns([
             ("each row by a fit without", "all", "p90", "dense", "p90", "experts", "p90"),
             *((PARTS[name], *_errors(one, name)) for name in one.all_scores),
         ]),
         "",
-        *_columns([
+        *columns([
             ("band that holds four of five left-out rows", "half width"),
             *((BANDS[name], _share(width)) for name, width in one.band_fractions.items()),
         ]),
@@ -51,7 +51,7 @@ def fit_lines(one: TrainingFit) -> list[str]:
         "",
         f"Order within families: rank correlation {_two(one.spearman)}, pairs {_share(one.right_fraction)}.",
         "",
-        *_columns([
+        *columns([
             ("constant", "value", "low", "high", "by rows"),
             *(
                 (part.key, _three(part.value), _three(part.low), _three(part.high), _share(part.data_fraction))
@@ -80,7 +80,7 @@ def _three(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Aligned columns within the width; the first one is cut at its end."""
     widths = [max(len(row[at]) for row in rows) for at in range(1, len(rows[0]))]
     first = min(max(len(row[0]) for row in rows), WIDTH - sum(widths) - 2 * len(widths))

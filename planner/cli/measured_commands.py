@@ -61,7 +61,7 @@ def collective(
     catalog: Folders = None,
     as_json: AsJson = False,
 ) -> int:
-    """Predict the time and bandwidth of one collective, and say what that rests on."""
+    """Predict the time and bandwidth of one collective. Says what that rests on."""
     from planner.cli.collective import ExchangeOptions, predict_one
 
     return predict_one(
@@ -93,7 +93,7 @@ def calibrate(
     catalog: Folders = None,
     as_json: AsJson = False,
 ) -> int:
-    """Fit measurements as a profile, and say how well the fit lies to them."""
+    """Fit measurements as a profile. Says how well the fit lies to them."""
     from planner.cli.calibrate import calibrate as fit
 
     return fit(
@@ -112,14 +112,14 @@ def fidelity(
         bool,
         typer.Option(
             "--leave-out",
-            help="Fit the training model anew without each family, source, GPU generation and stack.",
+            help="Fit training anew without each family, source, GPU generation and stack, and serving without each model, GPU and engine.",
         ),
     ] = False,
     anchor: Anchors = None,
     catalog: Folders = None,
     as_json: AsJson = False,
 ) -> int:
-    """Predict every measured row and show the errors, the misses included."""
+    """Predict every measured row and show the errors. Misses are included."""
     from planner.cli.fidelity import compare
 
     return compare(

@@ -30,7 +30,14 @@ Anchors = Annotated[
     list[Path] | None,
     typer.Option(
         "--anchor", metavar="FILE",
-        help="Measured runs of your own stack that correct the training step; see planner bench anchor. Repeatable.",
+        help="Measured runs of your own stack (YAML) or endpoint (CSV) that correct the model; see planner bench anchor. Repeatable.",
+    ),
+]  # fmt: skip
+QuoteFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--quotes", metavar="FILE",
+        help="Vendor quotes, CSV or workbooks, whose prices go before the catalog's; see planner quotes. Repeatable.",
     ),
 ]  # fmt: skip
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]

@@ -7,33 +7,18 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import numpy as np
-
-from planner.catalog.store import Catalog, open_catalog
+from planner.catalog.store import open_catalog
 from planner.choices import Schedule
-from planner.cli.search_text import Own, as_object, as_rows, as_text
-from planner.errors import DesignError, InputError, Place, Problem, nearest
-from planner.evaluate import Evaluation, evaluate
-from planner.performance.search import (
-    Goal,
-    PlanChoice,
-    Ranked,
-    evaluate_plans,
-    goal_values,
-    search_plans,
-)
-from planner.performance.search_run import RunRates, run_rates
-from planner.performance.search_space import EVERY, search_space
-from planner.performance.search_words import why_it_lost
-from planner.performance.train import Trained
+from planner.cli.search_text import as_object, as_rows, as_text
+from planner.errors import InputError, Place, Problem, nearest
+from planner.performance.search import Goal
 from planner.present.files import write_atomically
 from planner.scenario.load import Loaded, load_scenario
 from planner.scenario.schema import PlanChoice as PlanWish
-from planner.scenario.schema import WorkloadKind
+from planner.study.plan_search import find_plans, refuse_no_training
 
 SHORT_SEARCH = 500_000
 """Plans that are done before anybody would look at progress."""
@@ -64,21 +49,15 @@ def search_scenario(
     goal = _checked(by, output)
     loaded = load_scenario(name, changes=changes)
     index = _workload(loaded, workload, name)
-    items = open_catalog(catalog)
-    own = _own(loaded, index, items)
     wish = loaded.scenario.workloads[index].plan
     zero_bubble |= isinstance(wish, PlanWish) and wish.schedule is Schedule.ZERO_BUBBLE
-    # the scenario's own plan says nothing of what else there is
-    loaded = load_scenario(name, changes=[*changes, f"workloads.{index}.plan=auto"])
-    evaluation = evaluate(loaded, items)
-    if evaluation.built is None:
-        assert evaluation.refusal is not None
-        raise evaluation.refusal
-    wanted = loaded.scenario.workloads[index].id
-    found = next(one for one in evaluation.built.performance.trained if one.workload.id == wanted)
-    rates = _rates(evaluation, found)
-    choice = _search(_with_zero_bubble(found, items) if zero_bubble else found, rates, top, zero_bubble)
-    beside = None if own is None else _beside(own, choice, rates, goal)
+    with ExitStack() as bars:
+        plans = find_plans(
+            loaded, load_scenario(name, changes=[*changes, f"workloads.{index}.plan=auto"]), open_catalog(catalog),
+            index=index, goal=goal, top=top, zero_bubble=zero_bubble,
+            progress=lambda total: bars.enter_context(_progress(total)),
+        )  # fmt: skip
+    found, choice, rates, beside = plans.trained, plans.choice, plans.rates, plans.own
     answer = as_object(loaded.scenario.name, found, choice, rates, goal, beside)
     if output is not None:
         write_atomically(output, _file(output, answer, as_rows(found, choice, rates)))
@@ -111,68 +90,13 @@ def _checked(by: str, output: Path | None) -> Goal:
 
 def _workload(loaded: Loaded, wanted: str | None, name: str) -> int:
     """Place of the training workload that is meant: the first one by default."""
-    training = {
-        one.id: index
-        for index, one in enumerate(loaded.scenario.workloads)
-        if one.kind is WorkloadKind.TRAINING
-    }
-    if not training:
-        raise InputError(
-            Problem(f"'{name}' has no training workload, and only these have plans to search",
-                    remedy="add a workload of kind: training")
-        )  # fmt: skip
+    training = refuse_no_training(loaded, name)
     if wanted is None:
         return next(iter(training.values()))
     if wanted not in training:
         remedy = nearest(wanted, list(training)) or f"one of {', '.join(training)}"
         raise InputError(Problem(f"--workload: '{name}' has no training workload '{wanted}'", remedy=remedy))
     return training[wanted]
-
-
-def _rates(evaluation: Evaluation, found: Trained) -> RunRates:
-    assert evaluation.built is not None
-    cluster = evaluation.built.cluster
-    return run_rates(evaluation.ledger, found, gpus=cluster.parts.gpus, nodes=cluster.nodes)
-
-
-def _own(loaded: Loaded, index: int, items: Catalog) -> Trained | DesignError | None:
-    """The scenario's own plan, evaluated, or why it can't run; None where it names none."""
-    workload = loaded.scenario.workloads[index]
-    if not isinstance(workload.plan, PlanWish):
-        return None
-    evaluation = evaluate(loaded, items)
-    if evaluation.built is None:
-        assert evaluation.refusal is not None
-        return evaluation.refusal
-    return next(one for one in evaluation.built.performance.trained if one.workload.id == workload.id)
-
-
-def _beside(own: Trained | DesignError, choice: PlanChoice, rates: RunRates, goal: Goal) -> Own:
-    """The scenario's own plan in the terms of a ranking."""
-    if isinstance(own, DesignError):
-        return Own(None, own.problems[0].message)
-    best, plan = choice.rankings[goal][0], own.plan
-    alone = evaluate_plans(own.case, plan)
-    value = float(goal_values(goal, plan, alone.step, rates.draw)[0])
-    why = why_it_lost(goal, best.plan, best.step, plan, alone.step)
-    return Own(Ranked(plan, alone.step, alone.memory, value, value, why))
-
-
-def _with_zero_bubble(found: Trained, items: Catalog) -> Trained:
-    """The case with the schedule's figure, which an evaluation reads only for plans that have it."""
-    figure, _ = items.figure("performance", "training_zero_bubble_ratio")
-    features = replace(found.case.features, zero_bubble_ratio=np.array([figure.value]))
-    return replace(found, case=replace(found.case, features=features))
-
-
-def _search(found: Trained, rates: RunRates, top: int, zero_bubble: bool) -> PlanChoice:
-    space = search_space(found.job, replace(EVERY, zero_bubble=zero_bubble))
-    total = space.plans()
-    with _progress(total) as progress:
-        return search_plans(
-            found.case, space.blocks(), total=total, top=top, draw=rates.draw, refused=space.refused,
-            axes=space.values(), progress=progress,
-        )  # fmt: skip
 
 
 @contextmanager

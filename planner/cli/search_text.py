@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
-from planner.choices import ContextKind, Offload, Recompute, Schedule
 from planner.performance.memory import TrainingMemory, total_bytes
 from planner.performance.parallelism import Plan, microbatches
 from planner.performance.plans import whole_table
@@ -23,16 +22,11 @@ from planner.performance.search_words import (
     values_in_words,
 )  # fmt: skip
 from planner.performance.train import Trained
+from planner.study.plan_search import Own
+from planner.study.scenario_plan import FIELDS, scenario_plan
 from planner.units import GIGA
 
 WIDTH = 80
-ALWAYS = ("tensor", "pipeline", "data", "microbatch")
-"""Degrees that a plan always says."""
-FIELDS = (
-    ("tensor", "tensor_ranks"), ("pipeline", "pipeline_ranks"), ("context", "context_ranks"), ("data", "data_ranks"),
-    ("expert", "expert_ranks"), ("expert_tensor", "expert_tensor_ranks"), ("virtual_stages", "virtual_stages"),
-    ("microbatch", "microbatch_sequences"),
-)  # fmt: skip
 TITLES = {
     Goal.TIME: "the shortest step",
     Goal.COST: "the least cost of the run",
@@ -56,14 +50,6 @@ def as_object(
         },
         "own_plan": None if own is None else _own_object(own, choice, rates, goal),
     }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """The plan that a scenario names, evaluated beside the others; no plan where it can't run, and why."""
-
-    ranked: Ranked | None
-    why_not: str = ""
 
 
 def own_rank(own: Own, ranking: tuple[Ranked, ...]) -> int | None:
@@ -118,40 +104,6 @@ def _degrees(plan: Plan) -> dict[str, object]:
         "recomputed_layers_fraction": number(plan, "recomputed_layers_fraction"),
         "recomputed_attention_fraction": number(plan, "recomputed_attention_fraction"),
     }
-
-
-def scenario_plan(plan: Plan) -> dict[str, object]:
-    """The plan as a scenario's `plan:`, without what is the default there."""
-    whole = number(plan, "recomputed_layers_fraction")
-    recompute = Recompute.FULL if whole else Recompute.NONE
-    if number(plan, "recomputed_attention_fraction") and whole < 1.0:
-        recompute = Recompute.SELECTIVE
-    if number(plan, "recomputed_linear_fraction") and whole < 1.0:
-        recompute = Recompute.OPERATORS
-    said: dict[str, object] = {
-        **{name: int(number(plan, field)) for name, field in FIELDS if name in ALWAYS or number(plan, field) > 1},
-        "recompute": recompute.value, "sharding": sharding_in_words(plan),
-    }  # fmt: skip
-    if 0.0 < whole < 1.0:
-        said["recompute_layers_fraction"] = whole
-    if number(plan, "shard_ranks"):
-        said["shard_ranks"] = int(number(plan, "shard_ranks"))
-    if number(plan, "backward_split"):
-        said["schedule"] = Schedule.ZERO_BUBBLE.value
-    if number(plan, "context_gathered"):
-        said["context_kind"] = ContextKind.ALL_GATHER.value
-    if not number(plan, "sequence_parallel"):
-        said["sequence_parallel"] = False
-    away = [one.value for one in Offload if number(plan, f"offloaded_{one.value}")]
-    if away:
-        said["offload"] = away
-    if number(plan, "gradient_compression_ratio") > 1:
-        said["gradient_compression_ratio"] = number(plan, "gradient_compression_ratio")
-    if number(plan, "local_steps") > 1:
-        said["local_steps"] = int(number(plan, "local_steps"))
-    if number(plan, "asynchronous"):
-        said["asynchronous"] = True
-    return said
 
 
 def as_rows(found: Trained, choice: PlanChoice, rates: RunRates) -> list[dict[str, object]]:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from planner.catalog.depreciation import PercentColumn
 from planner.catalog.figure import Figure
 from planner.catalog.index import catalog_index
 from planner.catalog.profiles import Profile
@@ -92,16 +93,23 @@ def _print_entry(shelf: Catalog, entry: Entry[Any]) -> None:
             figures[name] = value
         elif name == "figures" and isinstance(value, dict):
             figures.update(value)
+        elif isinstance(value, PercentColumn):
+            percents = ", ".join(f"{one:g}" for one in value.percent)
+            print(f"  {name}: {percents} %  [{value.basis}, {value.as_of}] {_title(shelf, value.source)}")
         elif name not in ("id", "name", "orderable", "why_not_orderable") and value not in (None, "", (), 0):
             print(f"  {name}: {value if isinstance(value, (str, int, float)) else _plain(value)}")
     for name, figure in figures.items():
         spread = "" if figure.low is None and figure.high is None else _spread(figure)
-        source = shelf.sources.get(figure.source)
-        title = source.title if source is not None else figure.source
         doubt = "" if figure.verified else ", not verified"
+        title = _title(shelf, figure.source)
         print(f"  {name}: {figure.value:,.10g}{spread}  [{figure.basis}{doubt}, {figure.as_of}] {title}")
         if figure.note:
             print(f"      {figure.note}")
+
+
+def _title(shelf: Catalog, source: str) -> str:
+    known = shelf.sources.get(source)
+    return known.title if known is not None else source
 
 
 def _spread(figure: Figure) -> str:
@@ -152,7 +160,7 @@ def _raw_problems(catalog: Catalog, profile: Profile) -> list[str]:
 def _sources(item: Any) -> list[tuple[str, str]]:
     found = []
     for name, value in item:
-        if isinstance(value, Figure):
+        if isinstance(value, Figure | PercentColumn):
             found.append((name, value.source))
         elif isinstance(value, dict):
             found += [(f"{name}.{key}", one.source) for key, one in value.items() if isinstance(one, Figure)]

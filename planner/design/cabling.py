@@ -1,130 +1,38 @@
-"""What each link is made of: the cheapest medium that reaches, copper first, and what it adds up to."""
+"""What each link is made of, and what that adds up to: cables, modules, fibre, copper, power and price."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from planner.arrays import Floats
-from planner.design.lengths import LinkLengths
-from planner.design.ports import refusal
+from planner.design.cable_choice import (
+    STOCK_LENGTHS_M,
+    TierLinks,
+    chosen,
+    cost_per_link,
+    stock_lengths_m,
+    usable,
+)
+from planner.design.medium import FREE, Cage, Medium, MediumEnd, MediumKind, Price
 from planner.design.racks import Ints
 
-STOCK_LENGTHS_M = (
-    1.0,
-    2.0,
-    3.0,
-    5.0,
-    7.0,
-    10.0,
-    15.0,
-    20.0,
-    30.0,
-    50.0,
-    100.0,
-    300.0,
-    500.0,
-    2000.0,
-    10000.0,
-)
-"""Lengths cables are ordered in; the media's reaches are added so that no class straddles one."""
-
-
-class MediumKind(StrEnum):
-    """Kinds in the order they are preferred where a price is missing."""
-
-    DAC = "dac"
-    ACC = "acc"
-    AEC = "aec"
-    AOC = "aoc"
-    TRANSCEIVER_PAIR = "transceiver-pair"
-
-    @property
-    def is_copper(self) -> bool:
-        """Whether current, not light, carries the bits."""
-        return self in {MediumKind.DAC, MediumKind.ACC, MediumKind.AEC}
-
-    @property
-    def is_assembly(self) -> bool:
-        """Whether both ends are fixed to the cable and bought with it."""
-        return self is not MediumKind.TRANSCEIVER_PAIR
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """A price in USD with its P10 and P90."""
-
-    low_usd: float
-    typ_usd: float
-    high_usd: float
-
-    def times(self, factor: float) -> Price:
-        """The price of so many."""
-        return Price(self.low_usd * factor, self.typ_usd * factor, self.high_usd * factor)
-
-    def plus(self, other: Price) -> Price:
-        """Both together, as if they rose and fell together."""
-        return Price(
-            self.low_usd + other.low_usd, self.typ_usd + other.typ_usd, self.high_usd + other.high_usd
-        )
-
-
-FREE = Price(0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class MediumEnd:
-    """What goes into one cage: its rate, its power, and its price where it is bought apart (a module)."""
-
-    rate_gbit_per_s: float
-    power_w: float
-    price: Price | None = None
-    part: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Medium:
-    """A way to join two cages.
-
-    For an assembly (DAC, ACC, AEC, AOC) `cable_price` is that of the whole; its ends have no price. For a
-    transceiver pair the ends are modules and `cable_price` plus `usd_per_m` is the fibre between them.
-    `lower` is the end nearer the node.
-    """
-
-    id: str
-    kind: MediumKind
-    reach_m: float
-    lower: MediumEnd
-    upper: MediumEnd
-    cable_price: Price | None = None
-    usd_per_m: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Cage:
-    """A cage at one end of a tier's links: its rate, the links it carries, whether it takes a module."""
-
-    rate_gbit_per_s: float
-    links: int
-    pluggable: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class TierLinks:
-    """The links between two tiers and what they may be made of.
-
-    `links_per_cable` is that of the fabric's design and applies to fibre; an assembly carries as many
-    links as its larger end.
-    """
-
-    lengths: LinkLengths
-    lower: Cage
-    upper: Cage
-    links_per_cable: int
-    candidates: tuple[Medium, ...]
+__all__ = [
+    "STOCK_LENGTHS_M",
+    "CabledTier",
+    "CablingPlan",
+    "CablingRow",
+    "Cage",
+    "LengthClass",
+    "Medium",
+    "MediumEnd",
+    "MediumKind",
+    "Price",
+    "TierLinks",
+    "plan_cabling",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +62,46 @@ class CablingRow:
     fibre_m: float
     copper_m: float
     cost: Price | None
+    fibres_per_link: int = 0
+    wavelengths: int = 1
+    optics: str = ""
 
     @property
     def modules(self) -> int:
         """Modules at both ends."""
         return self.modules_lower + self.modules_upper
 
+    @property
+    def fibres(self) -> int:
+        """Fibres that carry light, end to end."""
+        return self.links * self.fibres_per_link
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CabledTier:
+    """The links of a tier pair with what each is made of.
+
+    Attributes:
+        media: Media by index.
+        medium: Index of every link's medium.
+        cable: Number of every link's cable, from 0 in this tier; links of a splitter share one.
+        ordered_m: Length that every link's cable is ordered in.
+    """
+
+    asked: TierLinks
+    media: tuple[Medium, ...]
+    medium: Ints
+    cable: Ints
+    ordered_m: Floats
+
 
 @dataclass(frozen=True, slots=True)
 class CablingPlan:
-    """All cables of a fabric, by tier pair and medium, with the length classes behind them."""
+    """All cables, by tier pair and medium, with the length classes and every link behind them."""
 
     rows: tuple[CablingRow, ...]
     classes: tuple[LengthClass, ...]
+    tiers: tuple[CabledTier, ...] = ()
 
     @property
     def transceivers(self) -> int:
@@ -185,178 +120,158 @@ class CablingPlan:
 
 
 def plan_cabling(tiers: Sequence[TierLinks]) -> CablingPlan:
-    """Choose a medium for every length class of every tier pair.
+    """Choose a medium for every link of every tier pair.
 
     Copper comes first where it reaches, then the lower price; where a candidate of that kind has no
-    price the kinds' order decides. A co-packaged end needs no module and takes no assembly.
-
-    Eight 400G NICs to twin 800G cages, 30 m of fibre each:
-
-    >>> pair = Medium("dr4", MediumKind.TRANSCEIVER_PAIR, 500.0,
-    ...     MediumEnd(400.0, 8.0), MediumEnd(800.0, 16.0))
-    >>> lengths = LinkLengths("node-leaf", np.array([28.0]), np.array([8]))
-    >>> plan = plan_cabling([TierLinks(lengths, Cage(400.0, 1), Cage(800.0, 2), 1, (pair,))])
-    >>> row = plan.rows[0]
-    >>> row.modules_lower, row.modules_upper, row.power_w, row.fibre_m
-    (8, 4, 128.0, 240.0)
+    price the kinds' order decides. A co-packaged end needs no module and takes no assembly. All links of
+    a cage are of one medium, since one module or one plug fills it.
 
     Raises:
         DesignError: Nothing reaches, or every candidate has another rate than the cages.
     """
     rows: list[CablingRow] = []
     classes: list[LengthClass] = []
+    tables: list[CabledTier] = []
+    filled = _Filled()
     for tier in tiers:
-        usable = _usable(tier)
-        made: dict[str, list[LengthClass]] = {}
-        for ordered, longest, links in _length_classes(tier.lengths, usable):
-            medium = _cheapest(tier, usable, ordered=ordered, longest=longest)
-            found = LengthClass(tier.lengths.tier, ordered, longest, links, medium.id)
-            made.setdefault(medium.id, []).append(found)
-            classes.append(found)
-        rows += [_row(tier, _named(usable, name), parts) for name, parts in made.items()]
-    return CablingPlan(tuple(rows), tuple(classes))
+        media = usable(tier)
+        if not media:
+            continue
+        one = _cabled(tier, media)
+        tables.append(one)
+        used = [(index, one.medium == index) for index in np.unique(one.medium)]
+        used.sort(key=lambda pair: float(one.asked.links.length_m[pair[1]].max()))
+        rows += [_row(one, media[index], mine, filled) for index, mine in used]
+        found = [made for index, mine in used for made in _classes(one, media[index], mine)]
+        classes += sorted(found, key=lambda made: made.ordered_m)
+    return CablingPlan(tuple(rows), tuple(classes), tuple(tables))
 
 
-def _usable(tier: TierLinks) -> tuple[Medium, ...]:
-    """Candidates whose ends have the cages' rates and that the cages take."""
-    if not tier.lengths.total:
-        return ()
-    if not tier.candidates:
-        raise refusal(
-            f"{tier.lengths.total:,} {tier.lengths.tier} links need a medium, none is given",
-            "a transceiver or cable for this tier",
-            key="network.optics",
+def _cabled(tier: TierLinks, media: tuple[Medium, ...]) -> CabledTier:
+    bounds = stock_lengths_m(media, tier.links.longest_m)
+    medium = chosen(tier, media, bounds)
+    cable = _cables(tier, np.array([one.kind.is_assembly for one in media])[medium])
+    longest = np.zeros(int(cable.max(initial=0)) + 1)
+    np.maximum.at(longest, cable, tier.links.length_m)
+    ordered = bounds[np.searchsorted(bounds, longest - 1e-9)]
+    return CabledTier(tier, media, medium, cable, ordered[cable])
+
+
+def _cables(tier: TierLinks, assembly: Ints) -> Ints:
+    """Number of every link's cable, in the order of the links.
+
+    An assembly fills the larger of its cages. Fibre that carries several links joins one pair of ports
+    where the pair has so many, and is a splitter from the upper port where the lower cage has one link, and
+    from the lower port where it doesn't.
+    """
+    links = tier.links
+    lower, upper = tier.cages
+    key = upper if tier.upper.links >= tier.lower.links else lower
+    each = tier.links_per_cable
+    if each > 1:
+        in_bundle = np.arange(links.total) - np.searchsorted(links.bundle, links.bundle)
+        whole = bool(np.all(np.bincount(links.bundle) % each == 0))
+        splits_up = tier.lower.links == 1
+        ports = (
+            links.bundle * (int(in_bundle.max()) + 1) + in_bundle // each
+            if whole
+            else _shared(links.upper, links.upper_port // each)
+            if splits_up
+            else _shared(links.lower, links.lower_port // each)
         )
-    ends = [(tier.lower, "lower"), (tier.upper, "upper")]
-    fits, wrong = [], ""
-    for medium in tier.candidates:
-        for cage, side in ends:
-            rate = (medium.lower if side == "lower" else medium.upper).rate_gbit_per_s
-            if cage.pluggable and abs(rate - cage.rate_gbit_per_s) > 1e-6 * cage.rate_gbit_per_s:
-                wrong = wrong or (
-                    f"a {tier.lengths.tier} link needs {cage.rate_gbit_per_s:,.0f} Gbit/s in its {side} "
-                    f"cage, {medium.id} has {rate:,.0f} Gbit/s"
-                )
-                break
-        else:
-            fits.append(medium)
-    if not fits:
-        raise refusal(
-            wrong,
-            f"media of {tier.lower.rate_gbit_per_s:,.0f} Gbit/s at the lower and "
-            f"{tier.upper.rate_gbit_per_s:,.0f} Gbit/s at the upper end",
-            "a NIC or switch with cages of the medium's rate",
-            key="network.optics",
-        )
-    fixed = not (tier.lower.pluggable and tier.upper.pluggable)
-    taken = [medium for medium in fits if not (fixed and medium.kind.is_assembly)]
-    if not taken:
-        raise refusal(
-            f"a {tier.lengths.tier} link needs a medium for a co-packaged port, "
-            f"has only cables with fixed ends ({', '.join(medium.id for medium in fits)})",
-            "transceivers and fibre",
-            "a switch with pluggable cages",
-            key="network.optics",
-        )
-    return tuple(taken)
-
-
-def _length_classes(lengths: LinkLengths, media: Sequence[Medium]) -> list[tuple[float, float, int]]:
-    """(ordered length, longest link, links) of every class that has links, shortest first."""
-    if not lengths.total:
-        return []
-    stock = [*STOCK_LENGTHS_M, *(medium.reach_m for medium in media)]
-    bounds: Floats = np.unique([*stock, max(*stock, lengths.longest_m)])
-    at: Ints = np.searchsorted(bounds, lengths.length_m - 1e-9)
-    found = []
-    for index in np.unique(at):
-        mine = at == index
-        longest = float(lengths.length_m[mine].max())
-        found.append((float(bounds[index]), longest, int(lengths.links[mine].sum())))
+    else:
+        ports = np.arange(links.total)
+    both = np.where(assembly, 2 * key + 1, 2 * ports)
+    _, first, number = np.unique(both, return_index=True, return_inverse=True)
+    order = np.empty(len(first), np.int64)
+    order[np.argsort(first, kind="stable")] = np.arange(len(first))
+    found: Ints = order[number]
     return found
 
 
-def _cheapest(tier: TierLinks, media: Sequence[Medium], *, ordered: float, longest: float) -> Medium:
-    reaching = [medium for medium in media if medium.reach_m >= longest - 1e-9]
-    if not reaching:
-        best = max(media, key=lambda medium: medium.reach_m)
-        raise refusal(
-            f"a {tier.lengths.tier} link needs {longest:,.1f} m, the farthest medium ({best.id}) "
-            f"has {best.reach_m:,.1f} m",
-            f"a medium that reaches {longest:,.1f} m",
-            "network racks in the middle of the rows",
-            "shorter rows or more servers in a rack",
-            key="network.optics",
-        )
-    copper = [medium for medium in reaching if medium.kind.is_copper]
-    pool = copper or reaching
-    costs = {medium.id: _cost_per_link(tier, medium, ordered) for medium in pool}
-    order = list(MediumKind)
-    priced = all(cost is not None for cost in costs.values())
-
-    def rank(medium: Medium) -> tuple[float, int, float, float, str]:
-        cost = costs[medium.id]
-        usd = cost.typ_usd if priced and cost is not None else 0.0
-        watts = medium.lower.power_w + medium.upper.power_w
-        return usd, order.index(medium.kind), watts, medium.reach_m, medium.id
-
-    return min(pool, key=rank)
+def _shared(item: Ints, port: Ints) -> Ints:
+    return item * (int(port.max(initial=0)) + 1) + port
 
 
-def _cost_per_link(tier: TierLinks, medium: Medium, metres: float) -> Price | None:
-    """Price of one link's share of modules and cable; None where a part of it has no price."""
-    if medium.kind.is_assembly:
-        share = 1.0 / max(tier.lower.links, tier.upper.links)
-        return medium.cable_price.times(share) if medium.cable_price else None
-    fibre = medium.cable_price or FREE
-    per_m = medium.usd_per_m * metres
-    total = fibre.plus(Price(per_m, per_m, per_m)).times(1.0 / tier.links_per_cable)
-    for end, cage in ((medium.lower, tier.lower), (medium.upper, tier.upper)):
-        if cage.pluggable:
-            if end.price is None:
-                return None
-            total = total.plus(end.price.times(1.0 / cage.links))
-    return total
+def _classes(tier: CabledTier, medium: Medium, mine: Ints) -> list[LengthClass]:
+    """Links of a medium by ordered length, shortest first."""
+    found = []
+    for ordered in np.unique(tier.ordered_m[mine]):
+        those = tier.asked.links.length_m[mine & (tier.ordered_m == ordered)]
+        found.append(LengthClass(tier.asked.tier, float(ordered), float(those.max()), len(those), medium.id))
+    return found
 
 
-def _named(media: Sequence[Medium], name: str) -> Medium:
-    return next(medium for medium in media if medium.id == name)
+@dataclass(slots=True)
+class _Filled:
+    """Cages that have their module already, by kind of item.
+
+    An odd number of links down leaves half a cage to the links up. It has one module, which counts with the
+    tier that comes first.
+    """
+
+    cages: dict[str, Ints] = field(default_factory=dict)
+
+    def more(self, kind: str, item: Ints, cage: Ints) -> int:
+        """How many of these cages have no module yet; they have one from then on."""
+        mine = np.unique((item << 20) + cage)
+        before = self.cages.get(kind)
+        if before is None:
+            self.cages[kind] = mine
+            return len(mine)
+        fresh = np.setdiff1d(mine, before, assume_unique=True)
+        self.cages[kind] = np.concatenate([before, fresh])
+        return len(fresh)
 
 
-def _row(tier: TierLinks, medium: Medium, parts: Sequence[LengthClass]) -> CablingRow:
-    """Add up the classes of one medium; a cage that is partly filled still holds a whole module."""
-    assembly = medium.kind.is_assembly
-    per_cable = max(tier.lower.links, tier.upper.links) if assembly else tier.links_per_cable
-    links = sum(part.links for part in parts)
-    ends = [-(-links // cage.links) if cage.pluggable else 0 for cage in (tier.lower, tier.upper)]
-    metres = sum(-(-part.links // per_cable) * part.ordered_m for part in parts)
+def _ends(tier: CabledTier, mine: Ints, filled: _Filled) -> list[int]:
+    """Cages that these links fill at the lower and at the upper end."""
+    asked, links = tier.asked, tier.asked.links
+    found = []
+    for kind, item, port, cage in (
+        (links.lower_kind, links.lower, links.lower_port, asked.lower),
+        (links.upper_kind, links.upper, links.upper_port, asked.upper),
+    ):
+        if not cage.pluggable:
+            found.append(0)
+        elif cage.links == 1:
+            found.append(int(mine.sum()))
+        else:
+            found.append(filled.more(kind, item[mine], port[mine] // cage.links))
+    return found
+
+
+def _row(tier: CabledTier, medium: Medium, mine: Ints, filled: _Filled) -> CablingRow:
+    """Add up the links of one medium; a cage that is partly filled still holds a whole module."""
+    asked, assembly = tier.asked, medium.kind.is_assembly
+    links = int(mine.sum())
+    ends = _ends(tier, mine, filled)
+    cables, first = np.unique(tier.cable[mine], return_index=True)
+    metres = float(tier.ordered_m[mine][first].sum())
     return CablingRow(
-        tier=tier.lengths.tier,
+        tier=asked.tier,
         medium=medium.id,
         kind=medium.kind,
         links=links,
-        cables=-(-links // per_cable),
+        cables=len(cables),
         modules_lower=0 if assembly else ends[0],
         modules_upper=0 if assembly else ends[1],
-        longest_m=max(part.longest_m for part in parts),
+        longest_m=float(asked.links.length_m[mine].max()),
         power_w=ends[0] * medium.lower.power_w + ends[1] * medium.upper.power_w,
         fibre_m=0.0 if medium.kind.is_copper else metres,
         copper_m=metres if medium.kind.is_copper else 0.0,
-        cost=_row_cost(tier, medium, parts, ends=ends, cables=-(-links // per_cable), metres=metres),
+        cost=_row_cost(asked, medium, ends=ends, cables=len(cables), metres=metres),
+        fibres_per_link=medium.fibres,
+        wavelengths=medium.wavelengths,
+        optics=medium.optics,
     )
 
 
 def _row_cost(
-    tier: TierLinks,
-    medium: Medium,
-    parts: Sequence[LengthClass],
-    *,
-    ends: Sequence[int],
-    cables: int,
-    metres: float,
+    tier: TierLinks, medium: Medium, *, ends: Sequence[int], cables: int, metres: float
 ) -> Price | None:
     """Price of the whole row: assemblies, or modules and the fibre between them."""
-    if any(_cost_per_link(tier, medium, part.ordered_m) is None for part in parts):
+    if cost_per_link(tier, medium, 1.0) is None:
         return None
     cost = (medium.cable_price or FREE).times(cables)
     if medium.kind.is_assembly:

@@ -5,10 +5,13 @@ A leaf group is the set of leaves that one scalable unit of nodes is cabled to: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
-from planner.design.ports import fan_out
+import numpy as np
+import numpy.typing as npt
+
+from planner.design.ports import FanOut, fan_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,12 @@ def leaf_split(*, radix: int, oversubscription: float) -> LeafSplit:
 
 @dataclass(frozen=True, slots=True)
 class Clos:
-    """Counts of one plane. `pods` holds the leaf groups of each pod; one pod when there are two tiers."""
+    """Counts of one network. `pods` holds the leaf groups of each pod.
+
+    Two tiers are one pod, or the groups of a dragonfly, whose spines are joined pod by pod with
+    `links_per_pod_pair` links; three tiers are pods under cores. `uplinks_per_spine` has the links upwards
+    of a spine of each pod, spread over its `cores_per_spine` cores as evenly as whole links are.
+    """
 
     tiers: int
     pods: tuple[int, ...]
@@ -40,7 +48,8 @@ class Clos:
     spines_per_pod: int
     links_per_leaf_spine: int
     cores_per_spine: int
-    links_per_spine_core: tuple[int, ...]
+    uplinks_per_spine: tuple[int, ...]
+    links_per_pod_pair: int = 0
 
     @property
     def leaves(self) -> int:
@@ -70,10 +79,61 @@ class Clos:
     @property
     def spine_core_links(self) -> int:
         """Links between spines and cores."""
-        return self.cores * sum(self.links_per_spine_core)
+        return self.spines_per_pod * sum(self.uplinks_per_spine)
+
+    @property
+    def pod_pair_links(self) -> int:
+        """Links between the spines of different pods of a dragonfly."""
+        return self.links_per_pod_pair * len(self.pods) * (len(self.pods) - 1) // 2
+
+    @property
+    def spine_oversubscription(self) -> float:
+        """Links of the largest pod from leaves to spines over those that leave it; 1 where none has to."""
+        down = self.pods[0] * self.leaves_per_group * self.uplinks_per_leaf
+        up = self.links_per_pod_pair * (len(self.pods) - 1)
+        if self.tiers == 3:
+            up = self.uplinks_per_spine[0] * self.spines_per_pod
+        return down / up if up else 1.0
+
+    def first_groups(self, groups: int) -> Clos:
+        """What of this network serves the first leaf groups: the rest is added later and moves nothing.
+
+        The spines of every pod that has a leaf are built; cores and links between pods come with the
+        second pod.
+
+        >>> final = Clos(3, (4, 4), 8, 32, 1, 1, (32, 32))
+        >>> now = final.first_groups(3)
+        >>> (final.pods, final.spines, final.cores), (now.pods, now.spines, now.cores)
+        (((4, 4), 64, 32), ((3,), 32, 0))
+        """
+        pods: list[int] = []
+        for size in self.pods:
+            if sum(pods) < groups:
+                pods.append(min(size, groups - sum(pods)))
+        if len(pods) == 1 and self.tiers == 3:
+            return replace(self, tiers=2, pods=tuple(pods), cores_per_spine=0, uplinks_per_spine=())
+        return replace(self, pods=tuple(pods), uplinks_per_spine=self.uplinks_per_spine[: len(pods)])
+
+    def links_to_cores(self) -> npt.NDArray[np.int64]:
+        """Links from a spine of each pod (a row) to each of its cores (a column).
+
+        >>> Clos(3, (4, 1), 8, 32, 1, 4, (32, 10)).links_to_cores()
+        array([[8, 8, 8, 8],
+               [3, 3, 2, 2]])
+        """
+        up = np.array(self.uplinks_per_spine, dtype=np.int64)[:, None]
+        core = np.arange(self.cores_per_spine)[None, :]
+        return up // self.cores_per_spine + (core < up % self.cores_per_spine)
 
 
-def groups_max(*, tiers: int, leaves_per_group: int, spine_radix: int, core_radix: int) -> int:
+def groups_max(
+    *,
+    tiers: int,
+    leaves_per_group: int,
+    spine_radix: int,
+    core_radix: int,
+    spine_oversubscription: float = 1.0,
+) -> int:
     """Leaf groups that a network of so many tiers can join.
 
     >>> groups_max(tiers=2, leaves_per_group=8, spine_radix=64, core_radix=64)
@@ -83,55 +143,32 @@ def groups_max(*, tiers: int, leaves_per_group: int, spine_radix: int, core_radi
     """
     if tiers == 2:
         return spine_radix // leaves_per_group
-    return (spine_radix // 2) // leaves_per_group * core_radix
+    down = leaf_split(radix=spine_radix, oversubscription=spine_oversubscription).down
+    return down // leaves_per_group * core_radix
 
 
-def two_tiers(*, groups: int, leaves_per_group: int, split: LeafSplit, spine_radix: int) -> Clos | None:
-    """Leaves and one layer of spines; None when there are more leaves than a spine has ports.
+def pods_of(
+    *, groups: int, leaves_per_group: int, split: LeafSplit, spine_down: int, up_per_peer: int = 0
+) -> tuple[tuple[int, ...], FanOut] | None:
+    """Leaf groups over the fewest pods whose spines have so many ports down, as equal as can be.
 
-    >>> clos = two_tiers(groups=4, leaves_per_group=8, split=LeafSplit(32, 32, 32), spine_radix=64)
-    >>> clos.leaves, clos.spines, clos.leaf_spine_links
-    (32, 16, 1024)
+    `up_per_peer` is given where pods are joined to each other: a spine's ports for that, of which every
+    other pod needs one on some spine.
+
+    Returns:
+        Leaf groups of each pod, and how the leaves of the largest reach its spines.
+
+    >>> pods_of(groups=9, leaves_per_group=8, split=LeafSplit(32, 32, 32), spine_down=32)
+    ((3, 3, 3), FanOut(uppers=32, links_each=(1,)))
     """
-    leaves = groups * leaves_per_group
-    spread = fan_out(lowers=[(leaves, split.up_wanted)], uplinks_max=split.up_max, upper_ports=spine_radix)
-    if spread is None:
-        return None
-    return Clos(2, (groups,), leaves_per_group, spread.uppers, spread.links_each[0], 0, ())
-
-
-def three_tiers(
-    *, groups: int, leaves_per_group: int, split: LeafSplit, spine_radix: int, core_radix: int
-) -> Clos | None:
-    """Pods of leaves and spines under a layer of cores; None when it can't hold the groups.
-
-    A spine gives half its ports to its pod's leaves and as many uplinks as it has links down. Spine j of
-    every pod meets the same cores. Pods are as equal as whole leaf groups allow, and each has the spines
-    of the largest. A full build has 2N/R leaves, 2N/R spines and N/R cores.
-
-    Source:
-        topo-fat-tree (full-build counts); partial builds have no published table to check against.
-
-    >>> clos = three_tiers(groups=256, leaves_per_group=8, split=LeafSplit(32, 32, 32),
-    ...     spine_radix=64, core_radix=64)
-    >>> clos.leaves, clos.spines, clos.cores, clos.spine_core_links
-    (2048, 2048, 1024, 65536)
-    """
-    down, up = spine_radix // 2, spine_radix - spine_radix // 2
-    per_pod = down // leaves_per_group
+    per_pod = spine_down // leaves_per_group
     if per_pod == 0:
         return None
-    pods_count = -(-groups // per_pod)
-    pods = tuple(groups // pods_count + (i < groups % pods_count) for i in range(pods_count))
+    count = -(-groups // per_pod)
+    pods = tuple(groups // count + (i < groups % count) for i in range(count))
     lowers = [(pods[0] * leaves_per_group, split.up_wanted)]
-    inside = fan_out(lowers=lowers, uplinks_max=split.up_max, upper_ports=down)
-    if inside is None:
-        return None
-    links_each = inside.links_each[0]
-    sizes = sorted(set(pods), reverse=True)
-    wanted = [(pods.count(size), size * leaves_per_group * links_each) for size in sizes]
-    above = fan_out(lowers=wanted, uplinks_max=up, upper_ports=core_radix)
-    if above is None:
-        return None
-    upwards = tuple(above.links_each[sizes.index(size)] for size in pods)
-    return Clos(3, pods, leaves_per_group, inside.uppers, links_each, above.uppers, upwards)
+    least = -(-(count - 1) // up_per_peer) if up_per_peer else 1
+    spread = fan_out(
+        lowers=lowers, uplinks_max=split.up_max, upper_ports=spine_down, uppers_min=max(1, least)
+    )
+    return None if spread is None else (pods, spread)

@@ -8,19 +8,22 @@ from enum import StrEnum
 from typing import Any
 
 from planner.catalog.figure import Figure
-from planner.catalog.schema import Cable, Nic, Switch, Transceiver
+from planner.catalog.schema import Nic, Switch, Transceiver
 from planner.catalog.store import Entry
+from planner.design.beside import appliances
+from planner.design.beside_lines import enter_beside
 from planner.design.bom import AssetClass, Demand
 from planner.design.cabling import plan_cabling
+from planner.design.cabling_lines import cable_counts, enter_cabling, panel_demands
 from planner.design.cluster import TIERS, Cluster
 from planner.design.fabric import design_fabric
+from planner.design.fabric_lines import enter_fabric, wished_fabric
 from planner.design.frontend import design_out_of_band, design_paired
+from planner.design.management import design_management
 from planner.design.racks import design_racks
 from planner.ledger import Ledger, Line
-from planner.ledger.nodes import added
 from planner.scenario.givens import assume, figure_line, wish_line
 from planner.scenario.parts import GroupParts
-from planner.scenario.schema import WorkloadKind
 
 
 class State(StrEnum):
@@ -37,9 +40,10 @@ class Consumer:
 
     Attributes:
         slug: Middle of its keys, ``power.<slug>.typical_w``.
-        category: ``servers``, ``network``, ``optics`` or ``storage``, for drawings.
+        category: ``servers``, ``network``, ``optics``, ``storage`` or ``management``, for drawings.
         count: Ledger line with how many are running.
-        watts: Given line of the draw of one, for each state.
+        watts: Given line of the draw of one, for each state; empty for servers, whose draw follows from what they
+            are predicted to do (see `planner.power.it_load`).
     """
 
     slug: str
@@ -78,6 +82,7 @@ def enter_design(ledger: Ledger, cluster: Cluster) -> None:
                 loaded.scenario.network.leaf.oversubscription, "network", "leaf", "oversubscription",
             )
         )  # fmt: skip
+    if parts.tiers and fabric.leaves:
         leaf = parts.tiers[0].switch
         inputs.append(
             ledger.given(
@@ -85,6 +90,7 @@ def enter_design(ledger: Ledger, cluster: Cluster) -> None:
                 leaf.source("cages"),
             )
         )  # fmt: skip
+    inputs += wished_fabric(ledger, cluster)
     why = " ".join(fabric.why)
     for key, label, value in (
         ("leaf_switches", "Leaf switches", fabric.leaves),
@@ -100,8 +106,9 @@ def enter_design(ledger: Ledger, cluster: Cluster) -> None:
         "design.fabric.bisection_gbit_per_s", "Bisection bandwidth, one direction", "Gbit/s",
         fabric.bisection_gbit_per_s, function=design_fabric, inputs=inputs, note=why,
     )  # fmt: skip
+    enter_fabric(ledger, fabric, inputs)
     ledger.compute(
-        "design.fabric.transceivers", "Optical modules in service", "1", cluster.cabling.transceivers,
+        "design.fabric.transceivers", "Optical modules of the compute fabric in service", "1", cluster.fabric_modules,
         function=plan_cabling, inputs=[ledger["design.fabric.links"]],
         note="the cheapest medium that reaches each length class, copper first",
     )  # fmt: skip
@@ -109,6 +116,8 @@ def enter_design(ledger: Ledger, cluster: Cluster) -> None:
         "design.racks", "Racks", "1", cluster.layout.racks, function=design_racks, inputs=[gpus],
         note="servers by rack units, power and weight; switches near servers and mid-floor",
     )  # fmt: skip
+    enter_cabling(ledger, cluster)
+    enter_beside(ledger, cluster.parts, cluster.beside)
 
 
 def take_inventory(ledger: Ledger, cluster: Cluster) -> Inventory:
@@ -116,7 +125,7 @@ def take_inventory(ledger: Ledger, cluster: Cluster) -> Inventory:
     spare = _network_spares(ledger, cluster)
     demands: list[Demand] = []
     consumers: list[Consumer] = []
-    for part in (_servers, _switches, _modules, _cables, _storage):
+    for part in (_servers, _switches, _modules, _cables, _storage, _management):
         bought, drawing = part(ledger, cluster, spare)
         demands += bought
         consumers += drawing
@@ -154,7 +163,7 @@ def _servers(ledger: Ledger, cluster: Cluster, network_spare: Line) -> Found:
             note=f"GPUs over {server.item.gpus} in each",
         )  # fmt: skip
         demands.append(Demand(server_id, server.item.name, server, AssetClass.SERVERS, count, spare))
-        consumers.append(_server_power(ledger, cluster, server_id, count))
+        consumers.append(Consumer(server_id, server.item.name, "servers", count, {}))
         bought, drawing = _adapters(ledger, cluster, group, count, network_spare)
         demands += bought
         consumers += drawing
@@ -170,18 +179,23 @@ def _adapters(ledger: Ledger, cluster: Cluster, group: GroupParts, servers: Line
     server, slot = group.server.item, group.server.item.compute_nics
     demands: list[Demand] = []
     consumers: list[Consumer] = []
-    slots = [] if server.frontend_nics is None else [(server.frontend_nics, server.frontend_nics.nic)]
-    for one, nic_id in [(slot, group.nic.item.id), *slots]:
+    own = group.nic.item.id
+    slots = [(slot, own, "")]
+    if server.frontend_nics is not None:
+        front = server.frontend_nics
+        # the same adapter in both places is counted, and can be priced, for each of them
+        slots.append((front, front.nic, ".front-end" if front.nic == own else ""))
+    for one, nic_id, where in slots:
         replaced = nic_id != one.nic
         if one.included and not replaced:
             continue
         entry = cluster.parts.catalog.entry(Nic, nic_id)
         cards = ledger.compute(
-            f"bom.{nic_id}.{server.id}.designed", f"{entry.item.name}, in {server.name}", "1",
+            f"bom.{nic_id}.{server.id}{where}.designed", f"{entry.item.name}, in {server.name}", "1",
             ledger.value(servers) * one.count, function=take_inventory, inputs=[servers],
             note=f"{one.count} in each server",
         )  # fmt: skip
-        slug = f"{nic_id}.{server.id}"
+        slug = f"{nic_id}.{server.id}{where}"
         before = cluster.parts.catalog.entry(Nic, one.nic) if replaced and one.included else None
         demands.append(Demand(slug, entry.item.name, entry, AssetClass.NICS, cards, spare, instead_of=before))
         if before is not None and entry.item.power_w is not None and before.item.power_w is not None:
@@ -200,53 +214,6 @@ def _nic_watts(ledger: Ledger, entry: Entry[Nic]) -> Line:
     return figure_line(
         ledger, f"watts.{entry.item.id}.typical_w", f"Draw of {entry.item.name}", "W", entry, "power_w"
     )
-
-
-def _server_power(ledger: Ledger, cluster: Cluster, server_id: str, count: Line) -> Consumer:
-    """Draw of a server by state; working draw follows the workloads' shares of the scheduled time."""
-    parts = cluster.parts
-    entry = next(group.server for group in parts.groups if group.server.item.id == server_id)
-    item = entry.item
-    training = _watts(
-        ledger, server_id, State.TYPICAL, item.name, entry, "power_typical_w", item.power_typical_w
-    )
-    kinds = {workload.kind for workload in parts.loaded.scenario.workloads}
-    typical = training
-    if WorkloadKind.SERVING in kinds:
-        share = assume(
-            ledger, parts.catalog, "facility", "serving_power_share_of_maximum_fraction",
-            "Draw while serving, share of the maximum", "fraction",
-        )  # fmt: skip
-        most = ledger.given(
-            f"watts.{server_id}.max_w", f"Nameplate of {item.name}", "W", item.power_max_w.value,
-            entry.source("power_max_w"),
-        )  # fmt: skip
-        typical = ledger.derive(
-            f"watts.{server_id}.serving_w", f"Draw of {item.name} while serving", "W", most * share
-        )
-        if WorkloadKind.TRAINING in kinds:
-            typical = _mixed_watts(ledger, cluster, server_id, item.name, training, typical)
-    watts = {
-        State.IDLE: _watts(
-            ledger, server_id, State.IDLE, item.name, entry, "power_idle_w", item.power_idle_w
-        ),
-        State.TYPICAL: typical,
-        State.PEAK: _peak_watts(ledger, entry, training),
-    }
-    return Consumer(server_id, item.name, "servers", count, watts)
-
-
-def _mixed_watts(
-    ledger: Ledger, cluster: Cluster, server_id: str, name: str, training: Line, serving: Line
-) -> Line:
-    shares: dict[WorkloadKind, list[Line]] = defaultdict(list)
-    for workload in cluster.parts.loaded.scenario.workloads:
-        shares[workload.kind].append(ledger[f"workload.{workload.id}.scheduled_fraction"])
-    of_training, of_serving = added(shares[WorkloadKind.TRAINING]), added(shares[WorkloadKind.SERVING])
-    return ledger.derive(
-        f"watts.{server_id}.mixed_w", f"Draw of {name} over all workloads", "W",
-        (training * of_training + serving * of_serving) / ledger["workload.scheduled_fraction"],
-    )  # fmt: skip
 
 
 def _peak_watts(ledger: Ledger, entry: Entry[Any], typical: Line) -> Line:
@@ -307,8 +274,12 @@ def _switches(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
         for index, tier in enumerate(TIERS)
         if cluster.switch_counts[tier]
     ]
-    if parts.inband is not None and cluster.inband is not None and cluster.inband.switches:
-        wanted.append(("inband", parts.inband, cluster.inband.switches, design_paired))
+    for tier, entry, network in (
+        ("inband", parts.inband, cluster.inband),
+        ("storage", parts.storage_switch, cluster.beside.storage_network),
+    ):
+        if entry is not None and network is not None and network.switches:
+            wanted.append((tier, entry, network.switches, design_paired))
     if parts.oob is not None and cluster.oob is not None and cluster.oob.switches:
         wanted.append(("oob", parts.oob, cluster.oob.switches, design_out_of_band))
     demands: list[Demand] = []
@@ -356,34 +327,19 @@ def _cabled(ledger: Ledger, slug: str, name: str, unit: str, number: float) -> L
 
 
 def _cables(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
-    pieces: dict[str, int] = defaultdict(int)
-    metres: dict[str, float] = defaultdict(float)
-    entries: dict[str, Entry[Cable]] = {}
-    for row in cluster.cabling.rows:
-        cable = cluster.media[(row.tier, row.medium)].cable
-        entries[cable.item.id] = cable
-        pieces[cable.item.id] += row.cables
-        metres[cable.item.id] += row.fibre_m
-    catalog = cluster.parts.catalog
-    if cluster.inband is not None and cluster.inband.cables:
-        entries["aoc-200g-100m"] = catalog.entry(Cable, "aoc-200g-100m")
-        pieces["aoc-200g-100m"] += cluster.inband.cables
-    if cluster.oob is not None and cluster.inband is not None and cluster.oob.uplinks:
-        pieces["aoc-200g-100m"] += cluster.oob.uplinks
-    if cluster.oob is not None and cluster.oob.cables:
-        entries["cat6-1g"] = catalog.entry(Cable, "cat6-1g")
-        pieces["cat6-1g"] += cluster.oob.cables
-    demands: list[Demand] = []
+    counts = cable_counts(cluster)
+    demands = panel_demands(ledger, cluster, spare)
     consumers: list[Consumer] = []
-    for item_id, number in pieces.items():
-        entry = entries[item_id]
+    for item_id, number in counts.pieces.items():
+        entry = counts.entries[item_id]
         count = _cabled(ledger, item_id, entry.item.name, "1", number)
         demands.append(Demand(item_id, entry.item.name, entry, AssetClass.CABLES, count, spare))
         if entry.item.power_per_end_w is not None and entry.item.power_per_end_w.value > 0:
             ends = ledger.derive(f"bom.{item_id}.ends", f"Ends of {entry.item.name}", "1", count * 2)
             consumers.append(_steady(ledger, item_id, entry, "optics", ends))
-        if metres[item_id] and entry.item.price_usd_per_m is not None:
-            length = _cabled(ledger, f"{item_id}.metres", f"{entry.item.name}, length", "m", metres[item_id])
+        metres = counts.metres[item_id]
+        if metres and entry.item.price_usd_per_m is not None:
+            length = _cabled(ledger, f"{item_id}.metres", f"{entry.item.name}, length", "m", metres)
             demands.append(
                 Demand(
                     f"{item_id}.metres", f"{entry.item.name}, by length", entry, AssetClass.CABLES, length, spare,
@@ -394,14 +350,23 @@ def _cables(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
 
 
 def _storage(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
-    parts = cluster.parts
-    wish = parts.loaded.scenario.network.storage
-    if wish is None or parts.storage is None:
+    entry, plan = cluster.parts.storage, cluster.beside.storage
+    if entry is None or plan is None:
         return [], []
-    entry = parts.storage
-    count = wish_line(
-        ledger, parts.loaded, f"bom.{entry.item.id}.designed", f"{entry.item.name}, in service", "1",
-        wish.count, "network", "storage", "count",
-    )  # fmt: skip
+    count = ledger[f"bom.{entry.item.id}.designed"]
     demand = Demand(entry.item.id, entry.item.name, entry, AssetClass.STORAGE, count, None)
     return [demand], [_steady(ledger, entry.item.id, entry, "storage", count)]
+
+
+def _management(ledger: Ledger, cluster: Cluster, spare: Line) -> Found:
+    demands: list[Demand] = []
+    consumers: list[Consumer] = []
+    for kind, entry, number in appliances(cluster.parts, cluster.beside):
+        name, slug = entry.item.name, entry.item.id
+        count = ledger.compute(
+            f"bom.{slug}.designed", f"{name}, in service", "1", number, function=design_management,
+            inputs=["cluster.gpus"], note=cluster.beside.management.why,
+        )  # fmt: skip
+        demands.append(Demand(slug, name, entry, AssetClass.MANAGEMENT, count, None, where=kind))
+        consumers.append(_steady(ledger, slug, entry, "management", count))
+    return demands, consumers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from planner.catalog.figure import Figure
 from planner.catalog.schema import Cable, CableKind, Nic, Switch, Transceiver
 from planner.catalog.schema import Medium as Fibre
 from planner.catalog.store import Catalog, Entry
-from planner.design.cabling import Cage, Medium, MediumEnd, MediumKind, Price
+from planner.design.medium import Cage, Medium, MediumEnd, MediumKind, Price
 
 KINDS = {
     CableKind.DAC: MediumKind.DAC,
@@ -98,11 +99,14 @@ def _optical(catalog: Catalog, lower: End, upper: End) -> Iterable[tuple[Medium,
             made = [one for one in (below, above) if one is not None]
             if below is not above and below in uppers and above in lowers:
                 continue  # where both ends take either module, both get the same one
-            if len({(one.item.medium, one.item.lane_rate_gbit_per_s) for one in made}) > 1:
+            if len({_alike(one.item) for one in made}) > 1:
                 continue
             if made and len({one.item.fibres // one.item.links for one in made}) > 1:
                 continue
-            fibre = catalog.entry(Cable, _fibre(made))
+            fixed = [end for end in (lower, upper) if not end.cage.pluggable]
+            if not all(_meets(one.item, end) for one in made for end in fixed):
+                continue
+            fibre = catalog.entry(Cable, _fibre(made, fixed))
             reach = min([one.item.reach_m.value for one in made] or [fibre.item.reach_m.value])
             name = " + ".join(one.item.id for one in made) or f"co-packaged + {fibre.item.id}"
             yield (
@@ -114,14 +118,64 @@ def _optical(catalog: Catalog, lower: End, upper: End) -> Iterable[tuple[Medium,
                     _module_end(above, upper.cage),
                     _price(fibre.item.price_usd),
                     fibre.item.price_usd_per_m.value if fibre.item.price_usd_per_m else 0.0,
+                    *_light(below, above, lower, upper),
                 ),
                 Bought(below, above, fibre),
             )
 
 
-def _fibre(modules: Sequence[Entry[Transceiver]]) -> str:
+def _alike(module: Transceiver) -> tuple[object, ...]:
+    """What the modules at both ends have to have in common."""
+    return module.medium, module.lane_rate_gbit_per_s, module.wavelengths, module.coherent
+
+
+DUPLEX = "LC"
+"""Plug of co-packaged ports that put four colours on a pair of fibres, as FR4 modules do."""
+COLOURS = 4
+
+
+def _optical_lane(module: Transceiver) -> float:
+    """Rate of one colour on one fibre, Gbit/s."""
+    return module.rate_gbit_per_s.value / (module.fibres / 2 * module.wavelengths)
+
+
+def _meets(module: Transceiver, end: End) -> bool:
+    """Whether a module understands the light of a co-packaged end: single mode, its colours and its lanes."""
+    colours = COLOURS if end.part.item.cage == DUPLEX else 1
+    same = module.wavelengths == colours and module.medium is Fibre.SINGLEMODE
+    return same and abs(_optical_lane(module) - end.lane_rate_gbit_per_s) < 1e-6
+
+
+def _light(
+    below: Entry[Transceiver] | None, above: Entry[Transceiver] | None, lower: End, upper: End
+) -> tuple[int, int, str]:
+    """Fibres of a link, colours on each, and the class of the optics; modules at both ends are of one class."""
+    module, cage = (below, lower.cage) if below is not None else (above, upper.cage)
+    if module is None:
+        colours = COLOURS if upper.part.item.cage == DUPLEX else 1
+        rate = upper.cage.rate_gbit_per_s / upper.cage.links
+        return 2 * max(1, round(rate / upper.lane_rate_gbit_per_s / colours)), colours, "CPO"
+    fibres = max(1, module.item.fibres // max(module.item.links, cage.links))
+    mixed = below is None or above is None
+    said = f"CPO to {optics_class(module.item)}" if mixed else optics_class(module.item)
+    return fibres, module.item.wavelengths, said
+
+
+def optics_class(module: Transceiver) -> str:
+    """Class of a module's optics by its id: SR, DR, FR, LR or ZR, with the word linear where it has no DSP.
+
+    >>> from planner.catalog.store import open_catalog
+    >>> optics_class(open_catalog().get(Transceiver, "osfp-800g-2xfr4"))
+    'FR'
+    """
+    found = re.search(r"(?:^|-|x)([sdflz]r)\d*(?:-|$)", module.id)
+    name = found.group(1).upper() if found else "optical"
+    return f"{name}, linear" if module.linear else name
+
+
+def _fibre(modules: Sequence[Entry[Transceiver]], fixed: Sequence[End]) -> str:
     if not modules:
-        return "fibre-mpo-os2"
+        return "fibre-lc-os2" if fixed[0].part.item.cage == DUPLEX else "fibre-mpo-os2"
     one = modules[0].item
     plug = "lc" if one.fibres // one.links <= 2 else "mpo"
     return f"fibre-{plug}-{'om4' if one.medium is Fibre.MULTIMODE else 'os2'}"

@@ -37,13 +37,16 @@ class FabricPhase:
     leaf_spine_cables: int
     spine_core_links: int
     spine_core_cables: int
+    lateral_links: int
+    lateral_cables: int
 
 
 def fabric_phases(design: FabricDesign, phases: Sequence[Phase]) -> tuple[FabricPhase, ...]:
     """Split a design over phases, in the order of their dates.
 
-    Spines and cores of the final size, the links between them and the management links come with the
-    first phase, so that growing needs no recabling; leaves and their links come with their servers.
+    Spines and cores of the final size, the links between them, those between the groups of a dragonfly and
+    the management links come with the first phase, so that growing needs no recabling; leaves and their
+    links come with their servers. `growth_stages` says what the least is that each stage needs.
 
     Raises:
         DesignError: The phases' GPUs don't add up to the design's, or a phase splits a node.
@@ -76,7 +79,7 @@ def fabric_phases(design: FabricDesign, phases: Sequence[Phase]) -> tuple[Fabric
 def _built(design: FabricDesign, gpus: int) -> tuple[int, ...]:
     """Everything in place once so many GPUs are in service, in the order of `FabricPhase`'s counts."""
     if gpus == 0:
-        return (0,) * 11
+        return (0,) * 13
     request = design.request
     nodes = -(-gpus // request.gpus_per_node)
     groups = _groups(design, nodes)
@@ -93,6 +96,8 @@ def _built(design: FabricDesign, gpus: int) -> tuple[int, ...]:
         -(-design.leaf_spine_cables * leaf_spine // max(1, design.leaf_spine_links)),
         design.spine_core_links,
         design.spine_core_cables,
+        design.lateral_links,
+        design.lateral_cables,
     )
 
 

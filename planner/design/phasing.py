@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.design.bom import BomRow
+from planner.design.orders import UPPER_TIERS
 from planner.ledger import Ledger, Line
 from planner.ledger.nodes import added
-
-UPPER_TIERS = ("spine", "core")
 
 
 def upper_tiers_line(ledger: Ledger, bom: Sequence[BomRow], phases: int) -> Line | None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor
 
-from planner.errors import DesignError, Problem
+from planner.errors import DesignError, Problem, Remedy
 
 
-def refusal(message: str, *remedies: str, key: str = "network") -> DesignError:
+def refusal(message: str, *remedies: str | Remedy, key: str = "network") -> DesignError:
     """The error of a design that can't be built, with every remedy known."""
-    return DesignError(Problem(message, key=key, remedy="; ".join(remedies)))
+    found = tuple(one if isinstance(one, Remedy) else Remedy(one) for one in remedies)
+    return DesignError(Problem(message, key=key, remedies=found))
 
 
 @dataclass(frozen=True, slots=True)

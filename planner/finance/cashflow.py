@@ -1,55 +1,72 @@
-"""Cash flow, present values and unit costs."""
+"""Cash flow by month, before and after tax, and what it is worth today."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from planner.finance.capex import Capex
+from planner.finance.operator import selling_price
 from planner.finance.opex import Opex
-from planner.finance.timeline import PhaseDates, Timeline
+from planner.finance.residual_lines import residual
+from planner.finance.tax_deductions import Deductions, deductions
+from planner.finance.tax_lines import Assessed, assess, disposal
+from planner.finance.timeline import Timeline
+from planner.finance.worth import Rates, rates, worth
 from planner.ledger import Axis, Ledger, Line, Sign
-from planner.ledger.nodes import Const, Expr, added, cumsum, flag, irr, npv, prev, sum_months
-from planner.scenario.givens import assume, wish_line
+from planner.ledger.nodes import Expr, added, flag, prev, sum_months
+from planner.scenario.givens import wish_line
 from planner.scenario.parts import Parts
-from planner.sourced import Basis, Source
-from planner.units import MONTHS_PER_YEAR
-
-OLDEST_RESALE_YEARS = 5
-"""Age up to which the catalog has resale figures."""
+from planner.units import DAYS_PER_YEAR, MONTHS_PER_YEAR
 
 
 @dataclass(frozen=True, slots=True)
 class CashFlow:
-    """Ledger lines of cash: residual, revenue, net, balance, and the monthly discount rate."""
+    """Ledger lines of cash: residual, revenue, net, balance, and the monthly discount rate.
+
+    Attributes:
+        cost: All costs net of residual value, before income tax.
+        ends: The parts of it that fall at the end of the plan: resale, then further costs.
+        tax: Income tax paid, cash in positive; None before tax.
+        net: Cost, revenue, working capital and tax: what the project leaves, whoever finances it.
+        rates: Discount rates and the timing of flows.
+        written: Deductions for tax; None before tax.
+        assessed: The tax computation.
+    """
 
     residual: Line
     revenue: Line | None
     cost: Line
+    ends: tuple[Line, ...]
+    tax: Line | None
     net: Line
     cumulative: Line
     rate: Line
+    rates: Rates
+    written: Deductions | None = None
+    assessed: Assessed | None = None
 
 
 def cash_flow(ledger: Ledger, parts: Parts, bought: Capex, running: Opex, time: Timeline) -> CashFlow:
     """Enter the flows and what they are worth today."""
-    loaded, money = parts.loaded, parts.loaded.scenario.money
-    residual = _residual(ledger, parts, bought, time)
+    sold = residual(ledger, parts, bought, time)
+    ends = (sold, running.at_end)
     cost = ledger.derive(
         "cash.cost_usd", "All costs net of residual value", "USD",
-        added([*bought.payments, running.total, residual]), sign=Sign.CASH,
+        added([*bought.payments, running.total, *ends, running.deposits]), sign=Sign.CASH,
     )  # fmt: skip
-    revenue = None
-    net_flow: Expr = cost
-    if money.sell_usd_per_gpu_hour is not None:
-        price = wish_line(
-            ledger, loaded, "money.sell_usd_per_gpu_hour", "Price of a sold GPU-hour", "USD/GPU-h",
-            money.sell_usd_per_gpu_hour, "money", "sell_usd_per_gpu_hour",
-        )  # fmt: skip
-        revenue = ledger.derive(
-            "cash.revenue_usd", "Revenue", "USD", ledger["timing.gpu_hours_sold"] * price, sign=Sign.CASH
-        )
-        net_flow = cost + revenue
-    net = ledger.derive("cash.net_usd", "Net cash flow", "USD", net_flow, sign=Sign.CASH)
+    revenue = _revenue(ledger, parts, time)
+    flows: list[Line] = [cost] if revenue is None else [cost, revenue]
+    tied = _working_capital(ledger, parts, running, revenue, time)
+    if tied is not None:
+        flows.append(tied)
+    written, assessed, tax = None, None, None
+    if parts.loaded.scenario.money.tax is not None:
+        written = deductions(ledger, parts, bought, time)
+        income = taxable(running, revenue) - written.total + disposal(ledger, time, written, sold + 0)
+        assessed = assess(ledger, parts, "tax", "", income, written.year_end)
+        tax = ledger.derive("cash.tax_usd", "Income tax paid", "USD", -assessed.due, sign=Sign.CASH)
+        flows.append(tax)
+    net = ledger.derive("cash.net_usd", "Net cash flow", "USD", added(flows), sign=Sign.CASH)
     ledger.derive(
         "cash.opening_usd", "Cumulative cash at the start", "USD", prev("cash.closing_usd", 0),
         axis=Axis.MONTH, sign=Sign.CASH,
@@ -58,81 +75,99 @@ def cash_flow(ledger: Ledger, parts: Parts, bought: Capex, running: Opex, time: 
         "cash.closing_usd", "Cumulative cash at the end", "USD", ledger["cash.opening_usd"] + net,
         axis=Axis.MONTH, sign=Sign.CASH,
     )  # fmt: skip
-    rate = _monthly_rate(ledger, parts)
-    flow = CashFlow(residual, revenue, cost, net, closing, rate)
+    found = rates(ledger, parts, time)
+    flow = CashFlow(sold, revenue, cost, ends, tax, net, closing, found.monthly, found, written, assessed)
     _present_values(ledger, bought, running, flow)
     return flow
 
 
-def _residual(ledger: Ledger, parts: Parts, bought: Capex, time: Timeline) -> Line:
-    """What servers and an owned building are still worth at the end.
+def taxable(running: Opex, revenue: Line | None) -> Expr:
+    """What is earned and spent in a month as tax has it, before deductions for the purchase."""
+    found = running.total + running.at_end
+    if revenue is not None:
+        found = found + revenue
+    return found if running.not_deductible is None else found - running.not_deductible
 
-    Servers are sold at the share of their price that their age leaves, phase by phase; a building
-    stands in at its book value.
-    """
-    last = flag(time.month, "=", ledger.months - 1)
-    servers = added(
-        phase.server_share * _resale(ledger, parts, dates)
-        for phase, dates in zip(time.phases, time.dates, strict=True)
+
+def _revenue(ledger: Ledger, parts: Parts, time: Timeline) -> Line | None:
+    money = parts.loaded.scenario.money
+    if money.sell_usd_per_gpu_hour is None:
+        return None
+    price = selling_price(ledger, parts, time, sell_price(ledger, parts))
+    return ledger.derive(
+        "cash.revenue_usd", "Revenue", "USD", ledger["timing.gpu_hours_sold"] * price, sign=Sign.CASH
     )
-    value: Expr = ledger["capex.servers_usd"] * servers * last
-    if bought.facility is not None:
-        left = bought.facility - cumsum("book.depreciation_facility_usd")
-        value = value + left * last
-    return ledger.derive("cash.residual_usd", "Residual value", "USD", value, sign=Sign.CASH)
 
 
-def _resale(ledger: Ledger, parts: Parts, phase: PhaseDates) -> Line:
-    """Share of a server's price that a sale at the end brings: as wished, else by its age."""
-    wish = parts.loaded.scenario.money.depreciation.residual_fraction
-    if wish is not None:
-        key = "money.depreciation.residual_fraction"
-        return ledger[key] if key in ledger else wish_line(
-            ledger, parts.loaded, key, "Resale value at the end, share of the servers' price", "fraction", wish,
-            "money", "depreciation", "residual_fraction",
+def sell_price(ledger: Ledger, parts: Parts) -> Line:
+    """Price of a sold GPU-hour; entered once."""
+    key, value = "money.sell_usd_per_gpu_hour", parts.loaded.scenario.money.sell_usd_per_gpu_hour
+    assert value is not None
+    if key in ledger:
+        return ledger[key]
+    return wish_line(
+        ledger,
+        parts.loaded,
+        key,
+        "Price of a sold GPU-hour",
+        "USD/GPU-h",
+        value,
+        "money",
+        "sell_usd_per_gpu_hour",
+    )
+
+
+def _working_capital(
+    ledger: Ledger, parts: Parts, running: Opex, revenue: Line | None, time: Timeline
+) -> Line | None:
+    """Cash effect of what customers owe and suppliers are owed; all of it is released in the last month."""
+    terms = parts.loaded.scenario.money.working_capital
+    if terms is None:
+        return None
+    payable = wish_line(
+        ledger, parts.loaded, "wc.payable_days", "Days until running costs are paid", "day", terms.payable_days,
+        "money", "working_capital", "payable_days",
+    )  # fmt: skip
+    tied: Expr = running.total * payable
+    if revenue is not None:
+        receivable = wish_line(
+            ledger, parts.loaded, "wc.receivable_days", "Days until customers pay", "day", terms.receivable_days,
+            "money", "working_capital", "receivable_days",
         )  # fmt: skip
-    age = int((ledger.months - 1 - phase.service_month) / MONTHS_PER_YEAR + 0.5)  # nearest year, halves up
-    if age > OLDEST_RESALE_YEARS:
-        key = "finance.residual_beyond_fraction"
-        return ledger[key] if key in ledger else ledger.given(
-            key, f"Resale value after more than {OLDEST_RESALE_YEARS} years", "fraction", 0.0,
-            Source("planner", "planner-defaults", Basis.ESTIMATE, verified=False,
-                   note=f"no resale figures beyond {OLDEST_RESALE_YEARS} years are known: taken as nothing"),
-        )  # fmt: skip
-    year = max(1, age)
-    label = f"Resale value after {year} years, share of the servers' price"
-    return assume(ledger, parts.catalog, "finance", f"residual_fraction_year{year}", label, "fraction")
-
-
-def _monthly_rate(ledger: Ledger, parts: Parts) -> Line:
-    wish = parts.loaded.scenario.money.discount_rate_fraction
-    label = "Discount rate a year"
-    yearly = (
-        assume(ledger, parts.catalog, "finance", "discount_rate_fraction", label, "fraction/year")
-        if wish is None
-        else wish_line(
-            ledger, parts.loaded, "money.discount_rate_fraction", label, "fraction/year", wish,
-            "money", "discount_rate_fraction",
-        )
+        tied = revenue * receivable + tied
+    open_ = flag(time.month, "<", ledger.months - 1)
+    balance = ledger.derive(
+        "wc.closing_usd", "Working capital", "USD", tied * (MONTHS_PER_YEAR / DAYS_PER_YEAR) * open_,
+        note="revenue and running costs of a month, by days of a year of 365",
     )  # fmt: skip
     return ledger.derive(
-        "money.discount_rate_monthly", "Discount rate a month", "fraction/month",
-        (1 + yearly) ** (Const(1.0) / MONTHS_PER_YEAR) - 1,
-    )  # fmt: skip
+        "cash.working_capital_usd",
+        "Change of working capital",
+        "USD",
+        prev(balance, 0) - balance,
+        sign=Sign.CASH,
+    )
 
 
 def _present_values(ledger: Ledger, bought: Capex, running: Opex, flow: CashFlow) -> None:
-    rate = flow.rate
-    for key, label, lines in (
-        ("capex", "Purchase", bought.payments),
-        ("opex", "Running costs", (running.total,)),
-        ("residual", "Residual value", (flow.residual,)),
+    found = flow.rates
+    paid: Line = bought.payments[0]
+    if len(bought.payments) > 1:
+        paid = ledger.derive("cash.capex_usd", "Purchase paid", "USD", added(bought.payments), sign=Sign.CASH)
+    for key, label, series, ends in (
+        ("capex", "Purchase", paid, ()),
+        ("opex", "Running costs", running.total, ()),
+        ("residual", "Residual value", flow.residual, (flow.residual,)),
+        ("end", "Costs at the end", running.at_end, (running.at_end,)),
+        ("deposits", "Deposits", running.deposits, ()),
+        *((("tax", "Income tax", flow.tax, ()),) if flow.tax is not None else ()),
     ):
-        series: Line = lines[0]
-        if len(lines) > 1:
-            series = ledger.derive(f"cash.{key}_usd", f"{label} paid", "USD", added(lines), sign=Sign.CASH)
         ledger.derive(
-            f"tco.{key}_npv_usd", f"{label}, present value", "USD", -npv(rate, series), sign=Sign.COST
+            f"tco.{key}_npv_usd",
+            f"{label}, present value",
+            "USD",
+            -worth(ledger, found, series, ends),
+            sign=Sign.COST,
         )
     for line in running.lines:
         name = line.key.removeprefix("cash.opex_").removesuffix("_usd")
@@ -140,24 +175,33 @@ def _present_values(ledger: Ledger, bought: Capex, running: Opex, flow: CashFlow
             f"tco.opex_{name}_npv_usd",
             f"{line.label}, present value",
             "USD",
-            -npv(rate, line),
+            -worth(ledger, found, line),
             sign=Sign.COST,
         )
+    cost = -worth(ledger, found, flow.cost, flow.ends)
+    if flow.tax is None:
+        ledger.derive("tco.npv_usd", "Cost of ownership, present value", "USD", cost, sign=Sign.COST)
+        ledger.derive("tco.total_usd", "Cost of ownership", "USD", -sum_months(flow.cost), sign=Sign.COST)
+    else:
+        before = ledger.derive(
+            "tco.before_tax_npv_usd",
+            "Cost of ownership before income tax, present value",
+            "USD",
+            cost,
+            sign=Sign.COST,
+        )
+        ledger.derive(
+            "tco.npv_usd", "Cost of ownership after income tax, present value", "USD",
+            before + ledger["tco.tax_npv_usd"], sign=Sign.COST,
+        )  # fmt: skip
+        ledger.derive(
+            "tco.total_usd", "Cost of ownership after income tax", "USD",
+            -sum_months(flow.cost) - sum_months(flow.tax), sign=Sign.COST,
+        )  # fmt: skip
     ledger.derive(
-        "tco.npv_usd", "Cost of ownership, present value", "USD", -npv(rate, flow.cost), sign=Sign.COST
+        "metrics.npv_usd",
+        "Net present value",
+        "USD",
+        worth(ledger, found, flow.net, flow.ends),
+        sign=Sign.CASH,
     )
-    ledger.derive("tco.total_usd", "Cost of ownership", "USD", -sum_months(flow.cost), sign=Sign.COST)
-    ledger.derive("metrics.npv_usd", "Net present value", "USD", npv(rate, flow.net), sign=Sign.CASH)
-    if flow.revenue is not None:
-        monthly = ledger.derive(
-            "metrics.irr_monthly", "Rate of return a month", "fraction/month", irr(flow.net)
-        )
-        ledger.derive(
-            "metrics.irr_fraction",
-            "Rate of return a year",
-            "fraction/year",
-            (1 + monthly) ** MONTHS_PER_YEAR - 1,
-        )
-        ledger.derive(
-            "cash.cumulative_revenue_usd", "Revenue so far", "USD", cumsum(flow.revenue), sign=Sign.CASH
-        )

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.catalog.schema import Site
-from planner.design.bom import AssetClass, BomRow
+from planner.design.bom import BomRow
 from planner.finance.capex import Capex
+from planner.finance.cost_lines import further_at_end, further_running
+from planner.finance.escalation import risen, times
+from planner.finance.support_lines import support
+from planner.finance.tariff_lines import demand_charges, price_of_energy, rented_kw
 from planner.finance.timeline import Timeline
 from planner.ledger import Ledger, Line, Sign
 from planner.ledger.nodes import Expr, added, sum_year
 from planner.scenario.givens import assume, figure_line, wish_line
+from planner.scenario.money_costs import Escalator
 from planner.scenario.parts import Parts
 from planner.scenario.schema import Housing
 from planner.units import KILO, MEGA, MONTHS_PER_YEAR
@@ -18,32 +23,47 @@ from planner.units import KILO, MEGA, MONTHS_PER_YEAR
 
 @dataclass(frozen=True, slots=True)
 class Opex:
-    """Ledger lines of running costs: each monthly, cash in positive (so negative)."""
+    """Ledger lines of running costs: each monthly, cash in positive (so negative).
+
+    Attributes:
+        at_end: Costs of the last month, such as decommissioning; no part of the total.
+        deposits: Paid at first and returned in the last month; no part of the total.
+        not_deductible: What tax doesn't let deduct of the total.
+    """
 
     lines: tuple[Line, ...]
     total: Line
     year1: Line
+    at_end: Line
+    deposits: Line
+    not_deductible: Expr | None = None
 
 
 def opex(ledger: Ledger, parts: Parts, rows: tuple[BomRow, ...], bought: Capex, time: Timeline) -> Opex:
     """Enter all running costs and their total."""
     lines = [_energy(ledger, parts, time)]
+    charged = demand_charges(ledger, parts, time)
+    if charged is not None:
+        lines.append(_cash(ledger, "demand", "Demand, standby and customer charges", charged))
     if parts.loaded.scenario.site.housing is Housing.COLOCATION:
         lines.append(_space(ledger, parts, time))
     else:
         lines.append(_upkeep(ledger, parts, bought, time))
     lines += [
-        _support(ledger, parts, rows, time),
+        *support(ledger, parts, rows, time),
         _staff(ledger, parts, time),
         _software(ledger, parts, time),
         _insurance(ledger, parts, bought, time),
     ]
+    more = further_running(ledger, parts, rows, time)
+    lines += more.lines
     total = ledger.derive("cash.opex_usd", "Running costs", "USD", added(lines), sign=Sign.CASH)
     year1 = ledger.derive(
         "opex.year1_usd", "Running costs, first twelve months in service", "USD",
         -sum_year(total, first=time.first_month), sign=Sign.COST,
     )  # fmt: skip
-    return Opex(tuple(lines), total, year1)
+    at_end, deposits = further_at_end(ledger, parts, rows, time)
+    return Opex(tuple(lines), total, year1, at_end, deposits, more.not_deductible)
 
 
 def _cash(ledger: Ledger, name: str, label: str, cost: Expr) -> Line:
@@ -62,29 +82,32 @@ def _energy(ledger: Ledger, parts: Parts, time: Timeline) -> Line:
         "energy.kwh", "Energy at the meter", "kWh",
         ledger["power.average_facility_w"] / KILO * ledger["timing.hours_per_month"] * time.share,
     )  # fmt: skip
-    return _cash(ledger, "energy", "Energy", kwh * price)
+    return _cash(ledger, "energy", "Energy", kwh * price_of_energy(ledger, parts, time, price))
 
 
 def _space(ledger: Ledger, parts: Parts, time: Timeline) -> Line:
+    """Rent follows the power that is reserved, in whole blocks, whatever is drawn."""
+    rent = _rent(ledger, parts)
+    rise = risen(ledger, parts, time, Escalator.COLOCATION)
+    return _cash(ledger, "space", "Colocation", times(rented_kw(ledger, parts, time) * rent, rise))
+
+
+def _rent(ledger: Ledger, parts: Parts) -> Expr:
+    """Rent for a kW: as typed, else the market's for air, with the premium of liquid-capable space."""
     wish = parts.loaded.scenario.site.colocation_usd_per_kw_month
-    key, label = "site.colocation_usd_per_kw_month", "Colocation for a kW of IT power"
+    key, label, unit = "site.colocation_usd_per_kw_month", "Colocation for a kW of IT power", "USD/kW/month"
     if wish is not None:
-        rent = wish_line(
-            ledger, parts.loaded, key, label, "USD/kW/month", wish, "site", "colocation_usd_per_kw_month"
-        )
-    elif parts.site.item.colocation_usd_per_kw_month is not None:
-        rent = figure_line(ledger, key, label, "USD/kW/month", parts.site, "colocation_usd_per_kw_month")
-    else:
-        rent = figure_line(
-            ledger,
-            key,
-            label,
-            "USD/kW/month",
-            parts.catalog.entry(Site, "world"),
-            "colocation_usd_per_kw_month",
-        )
-    contracted = ledger["power.it_peak_w"] / KILO
-    return _cash(ledger, "space", "Colocation", contracted * rent * time.share)
+        return wish_line(ledger, parts.loaded, key, label, unit, wish, "site", "colocation_usd_per_kw_month")
+    known = parts.site.item.colocation_usd_per_kw_month is not None
+    place = parts.site if known else parts.catalog.entry(Site, "world")
+    rent = figure_line(ledger, key, label, unit, place, "colocation_usd_per_kw_month")
+    if not parts.cooling.item.liquid:
+        return rent
+    premium = assume(
+        ledger, parts.catalog, "facility", "colocation_liquid_premium_fraction",
+        "Liquid-capable space over air-cooled", "fraction",
+    )  # fmt: skip
+    return rent * (1 + premium)
 
 
 def _upkeep(ledger: Ledger, parts: Parts, bought: Capex, time: Timeline) -> Line:
@@ -93,20 +116,13 @@ def _upkeep(ledger: Ledger, parts: Parts, bought: Capex, time: Timeline) -> Line
         ledger, parts.catalog, "finance", "facility_upkeep_fraction_per_year",
         "Upkeep of the building, share of its cost a year", "fraction/year",
     )  # fmt: skip
-    return _cash(ledger, "space", "Building upkeep", bought.facility * rate / MONTHS_PER_YEAR * time.share)
-
-
-def _support(ledger: Ledger, parts: Parts, rows: tuple[BomRow, ...], time: Timeline) -> Line:
-    rate = assume(
-        ledger, parts.catalog, "finance", "support_fraction_per_year",
-        "Hardware support, share of price a year", "fraction/year",
-    )  # fmt: skip
-    covered = [
-        row.cost
-        for row in rows
-        if row.demand.asset_class in (AssetClass.SERVERS, AssetClass.SWITCHES, AssetClass.STORAGE)
-    ]
-    return _cash(ledger, "support", "Hardware support", added(covered) * rate / MONTHS_PER_YEAR * time.share)
+    rise = risen(ledger, parts, time, Escalator.COLOCATION)
+    return _cash(
+        ledger,
+        "space",
+        "Building upkeep",
+        times(ledger["capex.facility_usd"] * rate / MONTHS_PER_YEAR * time.share, rise),
+    )
 
 
 def _staff(ledger: Ledger, parts: Parts, time: Timeline) -> Line:
@@ -122,7 +138,12 @@ def _staff(ledger: Ledger, parts: Parts, time: Timeline) -> Line:
             ledger, parts.catalog, "finance", "staff_fte_per_mw", "Staff for a MW of IT", "FTE/MW"
         )
         posts = ledger.derive("money.staff_fte", "Staff", "FTE", per_mw * ledger["power.it_peak_w"] / MEGA)
-    return _cash(ledger, "staff", "Staff", posts * salary / MONTHS_PER_YEAR * time.share)
+    return _cash(
+        ledger,
+        "staff",
+        "Staff",
+        times(posts * salary / MONTHS_PER_YEAR * time.share, risen(ledger, parts, time, Escalator.LABOUR)),
+    )
 
 
 def _software(ledger: Ledger, parts: Parts, time: Timeline) -> Line:
@@ -131,7 +152,8 @@ def _software(ledger: Ledger, parts: Parts, time: Timeline) -> Line:
         ledger, parts.loaded, "money.software_usd_per_gpu_year", "Software for a GPU", "USD/year", wish,
         "money", "software_usd_per_gpu_year",
     )  # fmt: skip
-    return _cash(ledger, "software", "Software", fee * ledger["cluster.gpus"] / MONTHS_PER_YEAR * time.share)
+    cost = fee * ledger["cluster.gpus"] / MONTHS_PER_YEAR * time.share
+    return _cash(ledger, "software", "Software", times(cost, risen(ledger, parts, time, Escalator.SUPPORT)))
 
 
 def _insurance(ledger: Ledger, parts: Parts, bought: Capex, time: Timeline) -> Line:

@@ -1,14 +1,18 @@
-"""What one GPU-hour, one million tokens and one training run cost; own against rent."""
+"""What one GPU-hour, one million tokens and one training run cost."""
 
 from __future__ import annotations
 
 from planner.finance.cashflow import CashFlow
+from planner.finance.operator import operator_view, ramped_hours
+from planner.finance.rent import rent
 from planner.finance.timeline import Timeline
+from planner.finance.token_costs import token_costs
+from planner.finance.worth import worth
 from planner.ledger import Ledger, Line, Sign
-from planner.ledger.nodes import npv
-from planner.scenario.givens import figure_line, wish_line
+from planner.ledger.nodes import Expr, ref
+from planner.scenario.givens import wish_line
 from planner.scenario.parts import Parts
-from planner.units import DAYS_PER_YEAR, MEGA, SECONDS_PER_DAY, SECONDS_PER_HOUR
+from planner.units import DAYS_PER_YEAR, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
 HOURS_PER_DAY = SECONDS_PER_DAY / SECONDS_PER_HOUR
 
@@ -23,10 +27,11 @@ def hours(ledger: Ledger, parts: Parts, time: Timeline) -> None:
         "timing.gpu_hours_available", "GPU-hours available", "GPU-h",
         time.hours * ledger["performance.availability_fraction"],
     )  # fmt: skip
-    given_out = ledger["workload.scheduled_fraction"]
-    sold = ledger.derive(
-        "timing.gpu_hours_sold", "GPU-hours scheduled", "GPU-h", available * used * given_out
+    given_out, ramped = ledger["workload.scheduled_fraction"], ramped_hours(ledger, parts, time)
+    offered: Expr = (
+        ref(available) if ramped is time.hours else ramped * ledger["performance.availability_fraction"]
     )
+    sold = ledger.derive("timing.gpu_hours_sold", "GPU-hours scheduled", "GPU-h", offered * used * given_out)
     ledger.derive(
         "timing.gpu_hours_goodput",
         "GPU-hours of useful work",
@@ -41,41 +46,41 @@ def hours(ledger: Ledger, parts: Parts, time: Timeline) -> None:
 
 def unit_costs(ledger: Ledger, parts: Parts, time: Timeline, flow: CashFlow) -> None:
     """Enter the levelised costs: present value of cost over present value of hours."""
-    cost = ledger["tco.npv_usd"]
+    cost = before_tax(ledger)
     for suffix, label, series in (
         ("", "installed", time.hours),
         ("_available", "available", ledger["timing.gpu_hours_available"]),
         ("_sold", "scheduled", ledger["timing.gpu_hours_sold"]),
         ("_goodput", "of useful work", ledger["timing.gpu_hours_goodput"]),
     ):
-        worth = ledger.derive(
+        discounted = ledger.derive(
             f"unit.pv_gpu_hours{suffix or '_installed'}", f"GPU-hours {label}, discounted", "GPU-h",
-            npv(flow.rate, series),
+            worth(ledger, flow.rates, series),
         )  # fmt: skip
         ledger.derive(
             f"unit.usd_per_gpu_hour{suffix}",
             f"Cost of a GPU-hour {label}",
             "USD/GPU-h",
-            cost / worth,
+            cost / discounted,
             sign=Sign.COST,
         )
     scheduled = ledger["unit.usd_per_gpu_hour_sold"]
     _waiting(ledger, time, scheduled)
     serving, training = parts.workload("serving"), parts.workload("training")
     if serving is not None:
-        ledger.derive(
-            "unit.usd_per_mtoken_output", "Cost of a million output tokens", "USD/Mtoken",
-            scheduled * MEGA
-            / (ledger["performance.serving.output_tokens_per_s_per_gpu"] * SECONDS_PER_HOUR
-               * ledger["performance.serving.goodput_fraction"]),
-            sign=Sign.COST,
-        )  # fmt: skip
+        token_costs(ledger, scheduled)
     if training is not None:
         ledger.derive(
             "unit.usd_per_training_run", "Cost of the training run", "USD",
             ledger["performance.training.gpu_hours"] * scheduled, sign=Sign.COST,
         )  # fmt: skip
-    _rent(ledger, parts, flow)
+    rent(ledger, parts)
+    operator_view(ledger, time)
+
+
+def before_tax(ledger: Ledger) -> Line:
+    """Cost of ownership before income tax, as rent is too: what a price is compared with."""
+    return ledger["tco.before_tax_npv_usd" if "tco.before_tax_npv_usd" in ledger else "tco.npv_usd"]
 
 
 def _waiting(ledger: Ledger, time: Timeline, scheduled: Line) -> None:
@@ -87,28 +92,4 @@ def _waiting(ledger: Ledger, time: Timeline, scheduled: Line) -> None:
     ledger.derive(
         "outcome.waiting_usd_per_year", "Cost of waiting", "USD/year",
         ledger["outcome.waiting_fraction"] * year * scheduled, sign=Sign.COST,
-    )  # fmt: skip
-
-
-def _rent(ledger: Ledger, parts: Parts, flow: CashFlow) -> None:
-    if parts.rental is None:
-        return
-    price = figure_line(
-        ledger, "rent.usd_per_gpu_hour", f"Rent, {parts.rental.item.name}", "USD/GPU-h", parts.rental,
-        "usd_per_gpu_hour",
-    )  # fmt: skip
-    committed = parts.rental.item.term_months > 0
-    rented = ledger["unit.pv_gpu_hours_installed" if committed else "unit.pv_gpu_hours_sold"]
-    rent = ledger.derive(
-        "rent.npv_usd", "Rent for the same work, present value", "USD", rented * price, sign=Sign.COST,
-        note="a committed term pays for every hour, on demand for the scheduled ones",
-    )  # fmt: skip
-    ledger.derive(
-        "rent.saved_by_owning_usd", "Saved by owning, present value", "USD", rent - ledger["tco.npv_usd"]
-    )
-    if committed:
-        return  # a committed term is paid whether it is used or not: no utilisation breaks even
-    ledger.derive(
-        "rent.break_even_utilisation_fraction", "Utilisation at which owning costs as much as rent on demand",
-        "fraction", ledger["tco.npv_usd"] / (price * ledger["unit.pv_gpu_hours_available"]),
     )  # fmt: skip

@@ -27,6 +27,8 @@ from planner.ledger.nodes import (
     Xnpv,
 )  # fmt: skip
 
+IRR_GUESS = 0.01
+"""Rate a month from which office programs start their search."""
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
 
 
@@ -41,6 +43,15 @@ class Cells(Protocol):
 
     def table(self, key: str) -> str:
         """Cells of a table line, all in one row."""
+
+    def before(self, key: str, month: int, initial: str) -> str:
+        """A series in the month before ``month``; ``initial``, a formula's text, before the first."""
+
+    def window(self, key: str, month: int, months: int) -> str:
+        """Cells of a series in ``month`` and the ``months - 1`` before it, as far as there are any."""
+
+    def constant(self, value: float) -> str:
+        """A number of a formula: its digits, or a cell that holds it."""
 
     @property
     def months(self) -> int:
@@ -76,7 +87,7 @@ def _render(expr: Expr, cells: Cells, month: int | None) -> tuple[str, int]:
     last = cells.months - 1
     match expr:
         case Const(value):
-            return number(value), 9 if value >= 0 else 0
+            return cells.constant(value), 9 if value >= 0 else 0
         case Ref(key):
             return cells.at(key, month), 9
         case Binary(operator, left, right):
@@ -86,16 +97,16 @@ def _render(expr: Expr, cells: Cells, month: int | None) -> tuple[str, int]:
         case Flag(left, comparison, right):
             return f"IF({text(left)}{comparison}{text(right)},1,0)", 9
         case RoundUp(item):
-            return f"ROUNDUP(ROUND({text(item)},{DECIMALS}),0)", 9
+            return f"ROUNDUP(ROUND({text(item)},{cells.constant(DECIMALS)}),0)", 9
         case Prev(line, initial):
             assert month is not None
-            return _render(initial, cells, None) if month == 0 else (cells.at(line.key, month - 1), 9)
+            return cells.before(line.key, month, _render(initial, cells, None)[0]), 9
         case CumSum(line):
             assert month is not None
             return f"SUM({cells.span(line.key, 0, month, fixed_start=True)})", 9
         case RollingMax(line, months):
             assert month is not None
-            return f"MAX({cells.span(line.key, max(0, month + 1 - months), month)})", 9
+            return f"MAX({cells.window(line.key, month, months)})", 9
         case Lookup(table, index):
             return f"INDEX({cells.table(table.key)},1,{text(index)})", 9
         case SumMonths(line):
@@ -110,7 +121,7 @@ def _render(expr: Expr, cells: Cells, month: int | None) -> tuple[str, int]:
         case Xnpv(rate, line, dates):
             return f"XNPV({text(rate)},{cells.span(line.key, 0, last)},{cells.span(dates.key, 0, last)})", 9
         case Irr(line):
-            return f'IFERROR(IRR({cells.span(line.key, 0, last)},0.01),"n/a")', 9
+            return f'IFERROR(IRR({cells.span(line.key, 0, last)},{cells.constant(IRR_GUESS)}),"n/a")', 9
         case Xirr(line, dates):
             spans = f"{cells.span(line.key, 0, last)},{cells.span(dates.key, 0, last)}"
             return f'IFERROR(XIRR({spans}),"n/a")', 9

@@ -113,6 +113,7 @@ class Ledger:
         self.n = sizes.pop() if sizes else 1
         self.lines: dict[str, Line] = {}
         self.values: dict[str, Floats] = {}
+        self._inputs: dict[str, tuple[Line, tuple[str, ...]]] = {}
 
     def __getitem__(self, key: str) -> Line:
         return self.lines[key]
@@ -227,8 +228,12 @@ class Ledger:
     def inputs_of(self, key: str) -> tuple[str, ...]:
         """Keys a line is made from, in order, each once."""
         line = self.lines[key]
+        known = self._inputs.get(key)
+        if known is not None and known[0] is line:
+            return known[1]
         found = line.inputs if line.expression is None else tuple(references(line.expression))
-        return tuple(dict.fromkeys(found))
+        self._inputs[key] = line, tuple(dict.fromkeys(found))
+        return self._inputs[key][1]
 
     def locked(self) -> frozenset[str]:
         """Keys of given lines that a computed line rests on, if only through formulas.

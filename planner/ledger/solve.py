@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,7 @@ from planner.ledger.nodes import (
     children,
     references,
 )  # fmt: skip
+from planner.ledger.stepping import Whole, step_through
 
 if TYPE_CHECKING:
     from planner.ledger.lines import Axis, Ledger, Line
@@ -77,71 +78,105 @@ def solve(ledger: Ledger, keys: Iterable[str]) -> None:
         KeyError: A formula reads a line that does not exist.
         ValueError: A circle without `prev`.
     """
-    for group in _components(ledger, keys):
-        if len(group) == 1 and group[0] not in ledger.inputs_of(group[0]):
-            line = ledger.lines[group[0]]
-            assert line.expression is not None
-            ledger.values[line.key] = _shaped(ledger, line, evaluate(line.expression, ledger))
-        else:
-            _by_month(ledger, group)
+    for group in in_order(ledger, keys):
+        work_out(ledger, group)
+
+
+def work_out(ledger: Ledger, group: list[str]) -> None:
+    """Fill in one line, or several that refer to each other through `prev`; all they read is there."""
+    if len(group) == 1 and group[0] not in ledger.inputs_of(group[0]):
+        line = ledger.lines[group[0]]
+        assert line.expression is not None
+        ledger.values[line.key] = _shaped(ledger, line, evaluate(line.expression, ledger))
+    else:
+        _by_month(ledger, group)
 
 
 def evaluate(expr: Expr, ledger: Ledger) -> Floats:
-    """Values of an expression: (n,), or (n, months) where it reads a series."""
+    """Values of an expression: (n,), or (n, months) where it reads a series; a row of 1 where all n are the same."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _evaluate(expr, ledger)
+
+
+def _evaluate(expr: Expr, ledger: Ledger) -> Floats:
     values = ledger.values
     match expr:
         case Const(value):
-            return np.full(ledger.n, value)
+            return _constant(value)
         case Ref(key):
-            return values[key]
+            return _once(values[key])
         case Binary(operator, left, right):
-            return _binary(operator, *_aligned(evaluate(left, ledger), evaluate(right, ledger)))
+            return _binary(operator, *_aligned(_evaluate(left, ledger), _evaluate(right, ledger)))
         case Extreme(which, items):
-            return _extreme(which, _aligned(*(evaluate(item, ledger) for item in items)))
+            return _extreme(which, _aligned(*(_evaluate(item, ledger) for item in items)))
         case Flag(left, comparison, right):
-            return _flag(comparison, *_aligned(evaluate(left, ledger), evaluate(right, ledger)))
+            return _flag(comparison, *_aligned(_evaluate(left, ledger), _evaluate(right, ledger)))
         case RoundUp(item):
-            return _round_up(evaluate(item, ledger))
+            return _round_up(_evaluate(item, ledger))
         case Prev(line, initial):
-            first = np.broadcast_to(evaluate(initial, ledger), (ledger.n,))[:, None]
-            return np.concatenate([first, values[line.key][:, :-1]], axis=1)
+            first, series = _evaluate(initial, ledger), _once(values[line.key])
+            rows = max(len(first), len(series))
+            return np.concatenate(
+                [
+                    np.broadcast_to(first, (rows,))[:, None],
+                    np.broadcast_to(series[:, :-1], (rows, series.shape[1] - 1)),
+                ],
+                axis=1,
+            )
         case CumSum(line):
-            return np.cumsum(values[line.key], axis=1)
+            return np.cumsum(_once(values[line.key]), axis=1)
         case RollingMax(line, months):
-            return _rolling_max(values[line.key], months)
+            return _rolling_max(_once(values[line.key]), months)
         case Lookup(table, index):
-            return _look_up(values[table.key], evaluate(index, ledger), table.key)
+            return _look_up(_once(values[table.key]), _evaluate(index, ledger), table.key)
         case Pmt():
-            return _payment(*_aligned(*(evaluate(child, ledger) for child in children(expr))))
+            return _payment(*_aligned(*(_evaluate(child, ledger) for child in children(expr))))
         case _:
             return _aggregate(expr, ledger)
 
 
 def _aggregate(expr: Expr, ledger: Ledger) -> Floats:
-    values, months = ledger.values, np.arange(ledger.months, dtype=np.float64)
+    months = np.arange(ledger.months, dtype=np.float64)
+
+    def series(line: Ref) -> Floats:
+        return _once(ledger.values[line.key])
+
     match expr:
         case SumMonths(line):
-            return np.asarray(values[line.key].sum(axis=1))
+            return np.asarray(series(line).sum(axis=1))
         case SumYear(line, first, count):
-            return np.asarray(values[line.key][:, first : first + count].sum(axis=1))
+            return np.asarray(series(line)[:, first : first + count].sum(axis=1))
         case Npv(rate, line):
-            return rates.present_value(rate=evaluate(rate, ledger), flows=values[line.key], periods=months)
+            return rates.present_value(rate=_evaluate(rate, ledger), flows=series(line), periods=months)
         case Xnpv(rate, line, dates):
             return rates.present_value(
-                rate=evaluate(rate, ledger), flows=values[line.key], periods=_years(values[dates.key])
+                rate=_evaluate(rate, ledger), flows=series(line), periods=_years(series(dates))
             )
         case Irr(line):
-            return rates.internal_rate(flows=values[line.key], periods=months)
+            return rates.internal_rate(flows=series(line), periods=months)
         case Xirr(line, dates):
-            return rates.internal_rate(flows=values[line.key], periods=_years(values[dates.key]))
+            return rates.internal_rate(flows=series(line), periods=_years(series(dates)))
         case Mirr(line, finance_rate, reinvest_rate):
             return rates.modified_rate(
-                flows=values[line.key],
-                finance_rate=evaluate(finance_rate, ledger),
-                reinvest_rate=evaluate(reinvest_rate, ledger),
+                flows=series(line),
+                finance_rate=_evaluate(finance_rate, ledger),
+                reinvest_rate=_evaluate(reinvest_rate, ledger),
             )
         case _:
             raise AssertionError(f"unknown node {type(expr).__name__}")
+
+
+@lru_cache(maxsize=1024)
+def _constant(value: float) -> Floats:
+    """A number as an array of one; never written to."""
+    found = np.full(1, value)
+    found.flags.writeable = False
+    return found
+
+
+def _once(array: Floats) -> Floats:
+    """The one row of an array that repeats it: what no draw touches is worked out once, not n times."""
+    return array[:1] if len(array) > 1 and array.strides[0] == 0 else array
 
 
 def _years(dates: Floats) -> Floats:
@@ -155,8 +190,7 @@ def _aligned(*arrays: Floats) -> list[Floats]:
 
 
 def _binary(operator: str, left: Floats, right: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(_OPERATORS[operator](left, right))
+    return np.asarray(_OPERATORS[operator](left, right))
 
 
 def _extreme(which: str, arrays: Iterable[Floats]) -> Floats:
@@ -166,8 +200,7 @@ def _extreme(which: str, arrays: Iterable[Floats]) -> Floats:
 
 
 def _flag(comparison: str, left: Floats, right: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):
-        near = np.abs(left - right) <= _SAME * np.minimum(np.abs(left), np.abs(right))
+    near = np.abs(left - right) <= _SAME * np.minimum(np.abs(left), np.abs(right))
     same = near | (left == right)
     holds = same if "=" in comparison else np.zeros_like(same)
     if "<" in comparison:
@@ -208,10 +241,10 @@ def _shaped(ledger: Ledger, line: Line, array: Floats) -> Floats:
     if line.axis is Axis.MONTH and array.ndim == 1:
         array = array[:, None]
     width = (ledger.n,) if line.axis is Axis.SCALAR else (ledger.n, ledger.months)
-    return np.broadcast_to(array, width)
+    return array if array.shape == width else np.broadcast_to(array, width)
 
 
-def _components(ledger: Ledger, keys: Iterable[str]) -> list[list[str]]:
+def in_order(ledger: Ledger, keys: Iterable[str]) -> list[list[str]]:
     """Strongly connected groups of unsolved formulas, each after all it reads (Tarjan, iterative)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
@@ -264,12 +297,23 @@ def _by_month(ledger: Ledger, group: list[str]) -> None:
     whole = {key for line in lines for key in _read_whole(_expression(ledger, line.key))}
     if any(line.axis is not Axis.MONTH or line.key in whole for line in lines):
         raise ValueError(f"lines refer to each other in a circle: {', '.join(group)}")
-    columns = {line.key: np.full((ledger.n, ledger.months), np.nan) for line in lines}
-    for month in range(ledger.months):
-        for line in lines:
-            assert line.expression is not None
-            columns[line.key][:, month] = _at(line.expression, month, ledger, columns)
-    ledger.values.update(columns)
+    found = step_through(
+        {line.key: _expression(ledger, line.key) for line in lines},
+        Whole(
+            lambda expr: evaluate(expr, ledger), _binary, _extreme, _flag, _round_up, _look_up, _payment,
+            lambda key: _once(ledger.values[key]),
+        ),
+        months=ledger.months,
+        rows=_rows_needed(ledger, group),
+    )  # fmt: skip
+    for line in lines:
+        ledger.values[line.key] = _shaped(ledger, line, found[line.key])
+
+
+def _rows_needed(ledger: Ledger, group: list[str]) -> int:
+    """One row where nothing that the lines read differs between members."""
+    read = {key for member in group for key in ledger.inputs_of(member)} - set(group)
+    return max((len(_once(ledger.values[key])) for key in read), default=1)
 
 
 def _order_within_month(ledger: Ledger, group: list[str]) -> list[str]:
@@ -301,40 +345,3 @@ def _expression(ledger: Ledger, key: str) -> Expr:
     expression = ledger.lines[key].expression
     assert expression is not None
     return expression
-
-
-def _at(expr: Expr, month: int, ledger: Ledger, columns: Mapping[str, Floats]) -> Floats:
-    """Value of an expression in one month, shape (n,)."""
-
-    def series(key: str) -> Floats:
-        return columns[key] if key in columns else ledger.values[key]
-
-    def below(child: Expr) -> Floats:
-        return _at(child, month, ledger, columns)
-
-    match expr:
-        case Const(value):
-            return np.full(ledger.n, value)
-        case Ref(key):
-            array = series(key)
-            return array if array.ndim == 1 else array[:, month]
-        case Binary(operator, left, right):
-            return _binary(operator, below(left), below(right))
-        case Extreme(which, items):
-            return _extreme(which, [below(item) for item in items])
-        case Flag(left, comparison, right):
-            return _flag(comparison, below(left), below(right))
-        case RoundUp(item):
-            return _round_up(below(item))
-        case Pmt():
-            return _payment(*(below(child) for child in children(expr)))
-        case Prev(line, initial):
-            return below(initial) if month == 0 else series(line.key)[:, month - 1]
-        case CumSum(line):
-            return np.cumsum(series(line.key)[:, : month + 1], axis=1)[:, -1]
-        case RollingMax(line, months):
-            return np.asarray(series(line.key)[:, max(0, month + 1 - months) : month + 1].max(axis=1))
-        case Lookup(table, index):
-            return _look_up(ledger.values[table.key], below(index), table.key)
-        case _:
-            return _aggregate(expr, ledger)

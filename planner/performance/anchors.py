@@ -188,14 +188,24 @@ def _server(run: AnchorRun, catalog: Catalog) -> Entry[Server]:
     if run.server is not None:
         return catalog.entry(Server, run.server)
     assert run.accelerator is not None
-    catalog.entry(Accelerator, run.accelerator)
+    return server_with(run.accelerator, catalog)
+
+
+def server_with(accelerator: str, catalog: Catalog) -> Entry[Server]:
+    """The first server of the catalog that brings an accelerator, one that can be ordered before others.
+
+    Raises:
+        CatalogError: No such accelerator.
+        ScenarioError: No server brings it.
+    """
+    catalog.entry(Accelerator, accelerator)
     entries = [catalog.entry(Server, one) for one in catalog.ids(Server)]
-    fitting = [one for one in entries if one.item.accelerator == run.accelerator]
+    fitting = [one for one in entries if one.item.accelerator == accelerator]
     if not fitting:
         known = {one.item.accelerator for one in entries}
         raise ScenarioError(
-            Problem(f"no server of the catalog brings '{run.accelerator}'", remedy=nearest(run.accelerator, known))
-        )  # fmt: skip
+            Problem(f"no server of the catalog brings '{accelerator}'", remedy=nearest(accelerator, known))
+        )
     return next((one for one in fitting if one.item.orderable), fitting[0])
 
 

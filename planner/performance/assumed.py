@@ -16,7 +16,9 @@ from planner.ledger import Ledger, Line
 from planner.scenario.givens import assume
 from planner.sourced import Basis, Source
 
-FILE = "performance"
+FILE, SERVING_FILE = "performance", "serving"
+OF_SERVING = ("serving_", "tail_", "tuned_submission")
+"""How keys begin that stand in the file of serving."""
 UNIT = re.compile(
     r"_(?P<unit>bytes_per_(?P<per>s|parameter|element|entry|value)|fraction(_per_(?P<each>doubling))?"
     r"|ratio|factor|exponent|bytes|tokens|s)(?=_|$)"
@@ -24,7 +26,7 @@ UNIT = re.compile(
 """The unit within a key: what follows it says for which chip, format, stack or release."""
 WORDS = {
     "ampere": "Ampere", "hopper": "Hopper", "blackwell": "Blackwell", "other": "other accelerators",
-    "16bit": "16-bit", "fp8": "FP8", "nvfp4": "NVFP4", "narrow": "8- and 4-bit",
+    "16bit": "16-bit", "fp8": "FP8", "fp8_block": "FP8 in blocks", "fixed_lengths": "equal lengths", "nvfp4": "NVFP4", "narrow": "8- and 4-bit",
     "nvlink": "NVLink", "nvlink3": "NVLink 3", "nvlink4": "NVLink 4", "nvlink5": "NVLink 5",
     "infiniband": "InfiniBand", "adaptive_infiniband": "InfiniBand with adaptive routing", "efa": "EFA",
     "spraying": "packet spraying", "tuned_ecmp": "tuned ECMP", "plain_ecmp": "plain ECMP",
@@ -45,6 +47,21 @@ NAMES = {
     "grouped_gemm_share": "Grouped GEMM rate over dense",
     "expert_gemm_share": "Expert GEMM rate over dense",
     "expert_tile": "Tile of an expert GEMM",
+    "expert_skew": "Squared variation of the experts' popularity",
+    "serving_expert_skew": "Squared variation of the experts' popularity",
+    "expert_imbalance": "Spread between ranks that the busiest has",
+    "traffic_share": "Share of the memory bandwidth that traffic reaches",
+    "gemm_memory_share": "Share of the memory bandwidth that a GEMM reaches",
+    "gemm_share": "GEMM rate in a step over the tables'",
+    "gemm_fixed_ratio": "Fixed time of a GEMM in a step over the tables'",
+    "quantise_fixed": "Fixed time of quantising in a step over the tables'",
+    "kv_arithmetic_share": "Rate of queries against caches over 16-bit GEMM",
+    "all_reduce": "All-reduces in a step over the kernels'",
+    "query_key_norm": "Fixed time of norms on queries and keys",
+    "replica_sequence_fixed": "Fixed time of a sequence, all ranks",
+    "lockstep": "Share of others' prompts waited for before the first token",
+    "offline_sequence": "Time of a sequence without streaming over with it",
+    "memory_of_free": "Share of the free memory for caches",
     "power": "Exponent of the power ratio in the sustained rate",
     "attention_stack": "Attention rate of the stack",
     "attention_sinks": "Attention rate with sinks and windows",
@@ -113,14 +130,11 @@ NAMES = {
     "in_network_gain": "Gain of in-network reduction",
     "nic_efficiency": "NIC efficiency",
     "rail_only_overhead": "Rail-only overhead",
+    "dragonfly_adversarial": "Bandwidth between dragonfly groups under traffic to one other group",
     "kv_share": "KV-cache read rate over the memory share",
     "kv_fill_sequences": "Sequences that fill KV-cache reads",
-    "tail_low_load": "Low load of the tail ratios",
-    "tail_high_load": "High load of the tail ratios",
-    "tail_first_token_low": "TTFT p99 over mean, low load",
-    "tail_first_token_high": "TTFT p99 over mean, high load",
-    "tail_per_token_low": "TPOT p99 over mean, low load",
-    "tail_per_token_high": "TPOT p99 over mean, high load",
+    "tail_first_token": "TTFT p99 over its simulated value",
+    "tail_per_token": "TPOT p99 over its simulated value",
     "tuned_submission": "Throughput of tuned submissions over other stacks",
     "band_throughput": "Band of TPOT and throughput",
     "band_first_token": "Band of TTFT",
@@ -131,7 +145,7 @@ T = TypeVar("T")
 
 
 class Assumed:
-    """Reads figures of ``catalog/assumptions/performance.yaml`` and remembers the lines for `inputs`."""
+    """Reads figures of ``performance.yaml`` and ``serving.yaml`` and remembers the lines for `inputs`."""
 
     def __init__(self, ledger: Ledger, catalog: Catalog) -> None:
         self.ledger, self.catalog = ledger, catalog
@@ -146,7 +160,7 @@ class Assumed:
     def __call__(self, key: str) -> Floats:
         """Values of a figure, shape (n,)."""
         label, unit = label_and_unit(key)
-        return self.use(assume(self.ledger, self.catalog, FILE, key, label, unit))
+        return self.use(assume(self.ledger, self.catalog, file_of(key), key, label, unit))
 
     def first_of(self, *keys: str) -> Floats:
         """The first of several figures that the catalog has: the special case before the general one.
@@ -158,11 +172,20 @@ class Assumed:
             if f"assumption.{key}" in self.ledger:
                 return self(key)
             try:
-                self.catalog.figure(FILE, key)
+                self.catalog.figure(file_of(key), key)
             except CatalogError:
                 continue
             return self(key)
         return self(keys[-1])
+
+
+def file_of(key: str) -> str:
+    """File of ``catalog/assumptions`` in which a figure stands.
+
+    >>> file_of("serving_layer_fixed_s"), file_of("training_layer_fixed_s")
+    ('serving', 'performance')
+    """
+    return SERVING_FILE if key.startswith(OF_SERVING) else FILE
 
 
 @cache

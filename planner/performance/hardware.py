@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +12,9 @@ from planner.catalog.schema import Accelerator, Nic
 from planner.catalog.store import Catalog, Entry
 from planner.choices import Precision, Topology
 from planner.design.cluster import Cluster
-from planner.errors import DesignError, Problem
+from planner.errors import DesignError, Problem, Remedy
 from planner.performance.assumed import Assumed, family
+from planner.performance.capped import capped
 from planner.performance.collectives import Collective, Link
 from planner.performance.domain import ScaleUpDomain, accelerator_line, scale_up_domain
 from planner.performance.engine_reduce import EngineReduce, engine_reduce
@@ -21,9 +23,12 @@ from planner.performance.links import Links, NetworkRatios
 from planner.performance.measured_network import network_ratios
 from planner.performance.rails import Fabric, rails
 from planner.performance.roofline import ChipRates
+from planner.performance.spread import spread
 from planner.units import BITS_PER_BYTE, GIGA, MIB, TERA
 
 PCIE_GBIT_PER_S = {3: "pcie_gen3_x16", 4: "pcie_gen4_x16", 5: "pcie_gen5_x16", 6: "pcie_gen6_x16"}
+SPINELESS = (Topology.RAIL_ONLY, Topology.SINGLE_SWITCH, Topology.TORUS, Topology.DIRECT)
+"""Topologies in which traffic meets no uplink of a leaf."""
 FORMAT = {Precision.BF16: "16bit", Precision.FP8: "fp8", Precision.FP4: "nvfp4"}
 
 
@@ -34,7 +39,9 @@ class Hardware:
     Attributes:
         generation: ``ampere``, ``hopper``, ``blackwell`` or ``other``.
         domain: The scale-up domain with what its curves rest on.
-        gemm_ratio: Matrix products of this machine against the one the models know, 1 without a run of its own.
+        gemm_ratio: Matrix products of this machine against the one the models know, 1 without a run of its own;
+            lower under a power limit.
+        cap_ratio: What a power limit set on the accelerators leaves of the rate of their arithmetic, 1 without one.
     """
 
     generation: str
@@ -42,10 +49,27 @@ class Hardware:
     links: Links
     domain: ScaleUpDomain
     gemm_ratio: Floats
+    cap_ratio: Floats
 
 
-def chip_rates(assumed: Assumed, accelerator: Entry[Accelerator], precision: Precision) -> ChipRates:
+def _to_precision(precision: str, workloads: Sequence[int]) -> Remedy:
+    """Another arithmetic for every workload that asks for one the accelerator hasn't."""
+    edits = [(("workloads", index, "precision"), precision) for index in workloads]
+    words = f"precision {precision}"
+    return Remedy(words, *edits[0], tuple(edits[1:])) if edits else Remedy(words)
+
+
+def chip_rates(
+    assumed: Assumed,
+    accelerator: Entry[Accelerator],
+    precision: Precision,
+    *,
+    workloads: Sequence[int] = (),
+) -> ChipRates:
     """Peaks and memory of an accelerator.
+
+    Args:
+        workloads: Places of the workloads that ask for the precision, which a remedy would change.
 
     Raises:
         DesignError: It has no such arithmetic.
@@ -58,8 +82,8 @@ def chip_rates(assumed: Assumed, accelerator: Entry[Accelerator], precision: Pre
         raise DesignError(
             Problem(
                 f"{item.name} has no {precision.value} arithmetic",
-                key="workloads.precision",
-                remedy=f"choose {' or '.join(has)}, or another accelerator",
+                key=f"workloads.{workloads[0]}.precision" if workloads else "workloads.precision",
+                remedies=(*(_to_precision(one, workloads) for one in has), Remedy("another accelerator")),
             )
         )
     peak = accelerator_line(ledger, accelerator, field, f"Dense {precision.value} peak", "TFLOP/s")
@@ -80,9 +104,17 @@ def hardware(assumed: Assumed, cluster: Cluster, precision: Precision) -> Hardwa
     generation = family(group.accelerator.item.generation)
     domain = cluster_domain(assumed, cluster)
     links = cluster_links(assumed, cluster, domain)
-    chip = chip_rates(assumed, group.accelerator, precision)
-    chip = replace(chip, memory_bytes_per_s=chip.memory_bytes_per_s * memory_ratio(assumed, domain.shelf))
-    return Hardware(generation, chip, links, domain, gemm_ratio(assumed, domain.shelf, precision))
+    asked = [
+        index
+        for index, one in enumerate(cluster.parts.loaded.scenario.workloads)
+        if one.precision is precision
+    ]
+    chip = chip_rates(assumed, group.accelerator, precision, workloads=asked)
+    limited = capped(assumed, cluster)
+    memory = memory_ratio(assumed, domain.shelf) * limited.memory
+    chip = replace(chip, memory_bytes_per_s=chip.memory_bytes_per_s * memory)
+    gemm = gemm_ratio(assumed, domain.shelf, precision) * limited.arithmetic
+    return Hardware(generation, chip, links, domain, gemm, limited.arithmetic)
 
 
 def cluster_domain(assumed: Assumed, cluster: Cluster) -> ScaleUpDomain:
@@ -94,13 +126,13 @@ def cluster_domain(assumed: Assumed, cluster: Cluster) -> ScaleUpDomain:
     )  # fmt: skip
 
 
-ENGINE = "vllm"
-"""Engine whose release the serving model's corrections describe."""
+ENGINES = ("vllm", "sglang", "trtllm")
+"""Engines whose all-reduce kernels profiles hold; they take each other's."""
 
 
 def engine_link(assumed: Assumed, machine: Hardware) -> Link | EngineReduce:
-    """All-reduce of the serving engine inside the domain: measured, or quicker to start than NCCL's by figures."""
-    measured = engine_reduce(machine.domain, ENGINE)
+    """All-reduce of serving engines inside the domain: measured, or quicker to start than NCCL's by figures."""
+    measured = engine_reduce(machine.domain, *ENGINES)
     if measured is not None:
         return measured
     inside = machine.links.inside
@@ -122,28 +154,45 @@ def cluster_links(assumed: Assumed, cluster: Cluster, scale_up: ScaleUpDomain) -
     overhead = assumed("rail_only_overhead_fraction") if rail_only else np.zeros(1)
     domain, per_node = one * server.scaleup_domain_gpus, one * (parts.gpus / cluster.nodes)
     inside, ratio, pipeline = scale_up.curves, scale_up.time_ratio, assumed("hierarchical_pipeline_fill_s")
-    if not fabric.leaves or parts.behaviour is None:
+    if not fabric.links or parts.behaviour is None:
         nothing = Link(one * np.inf, np.zeros(1), np.zeros(1), np.zeros(1))
         return Links(
             inside, ratio, nothing, nothing, domain, per_node, np.zeros(1), pipeline, one, NetworkRatios()
         )  # fmt: skip
     nic = assumed.use(ledger["network.nic_rate_gbit_per_s"]) * GIGA / BITS_PER_BYTE
+    switchless = spread(fabric)
+    pods = fabric.shape is not None and len(fabric.shape.pods) > 1
+    dragonfly = pods and fabric.topology is Topology.DRAGONFLY
     outside, outside_all_to_all = rails(
         assumed,
         Fabric(
             behaviour=parts.behaviour,
             nic_bytes_per_s=nic * (fabric.request.nics_per_node * cluster.nodes / parts.gpus),
             host_bytes_per_s=one * host_slot_bytes_per_s(assumed.catalog, parts.groups[0].nic.item),
-            oversubscription=assumed.use(ledger["network.leaf.oversubscription"]),
+            oversubscription=assumed.use(ledger["network.leaf.oversubscription"]) if fabric.leaves else one,
             nodes=one * cluster.nodes,
             leaf_nodes=one * max(1, fabric.nodes_per_leaf_group),
-            spineless=fabric.topology in (Topology.RAIL_ONLY, Topology.SINGLE_SWITCH),
+            spineless=fabric.topology in SPINELESS,
+            pod_nodes=one * fabric.nodes_per_pod if pods else None,
+            spine_oversubscription=assumed.use(ledger["design.fabric.spine_oversubscription"])
+            if pods
+            else one,
+            detours_ratio=1.0 / assumed("dragonfly_adversarial_fraction") if dragonfly else one,
+            spread=switchless,
+            crossing_s=_crossing_s(assumed),
         ),
     )
     bare = Links(
-        inside, ratio, outside, outside_all_to_all, domain, per_node, overhead, pipeline, one, NetworkRatios()
+        inside, ratio, outside, outside_all_to_all, domain, per_node, overhead, pipeline, one, NetworkRatios(),
+        neighbour_fraction=1.0 if switchless is None else switchless.neighbour_fraction / switchless.ring_fraction,
     )  # fmt: skip
     return network_ratios(scale_up.shelf, bare)
+
+
+def _crossing_s(assumed: Assumed) -> Floats:
+    """Time between halls over the farthest path; the step of a collective waits for its slowest pair."""
+    key = "design.floor.crossing_latency_us"
+    return assumed.use(assumed.ledger[key]) * 1e-6 if key in assumed.ledger else np.zeros(1)
 
 
 def host_slot_bytes_per_s(catalog: Catalog, nic: Nic) -> float:

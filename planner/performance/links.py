@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Links:
         pipeline_fill_s: See `collectives.hierarchical_time_s`.
         reduction_gain_ratio: Gain of switches of the network that add up; 1 without.
         measured: Corrections by measured collectives between nodes.
+        neighbour_fraction: Share of the rate outwards that a send to one other node gets; 1 but where nodes or
+            domains are joined without a switch.
     """
 
     inside: DomainCurves
@@ -80,6 +82,14 @@ class Links:
     pipeline_fill_s: Floats
     reduction_gain_ratio: Floats
     measured: NetworkRatios
+    neighbour_fraction: float = 1.0
+
+    @property
+    def to_neighbour(self) -> Link:
+        """Link of a send to one other node out of the domain."""
+        if self.neighbour_fraction == 1.0:
+            return self.outside
+        return replace(self.outside, bytes_per_s=self.outside.bytes_per_s * self.neighbour_fraction)
 
 
 def inside_time_s(links: Links, operation: Collective, *, message_bytes: Floats, ranks: Floats) -> Floats:
@@ -105,7 +115,7 @@ def group_time_s(
     near = np.maximum(np.minimum(ranks, ranks_per_domain), 1.0)
     if operation is Collective.SEND_RECEIVE:
         inside = inside_time_s(links, operation, message_bytes=message_bytes, ranks=near)
-        outside = ring_time_s(operation, message_bytes=message_bytes, ranks=ranks, link=links.outside)
+        outside = ring_time_s(operation, message_bytes=message_bytes, ranks=ranks, link=links.to_neighbour)
         time = np.where(ranks > near, outside * links.measured.ratio(operation, message_bytes), inside)
         return np.asarray(time)
     inside = inside_time_s(links, operation, message_bytes=message_bytes, ranks=near)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class ModelShape:
         biases: Biases on every linear layer and norm; attention_biases: on q, k and v alone.
         qk_norm: Norms on queries and keys.
         latent: Latent (compressed) keys and values.
+        query_key_norms: 1 where queries and keys are normalised one by one, else 0; norm_over_heads: 1 where such a
+            norm runs over all heads, whose sums tensor ranks have to exchange.
     """
 
     layers: Floats
@@ -59,6 +61,8 @@ class ModelShape:
     attention_biases: bool
     qk_norm: bool
     latent: bool
+    query_key_norms: Floats = field(default_factory=lambda: np.zeros(1))
+    norm_over_heads: Floats = field(default_factory=lambda: np.zeros(1))
 
 
 def model_shape(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.design.cluster import Cluster
+from planner.design.storage import checkpoint_bytes
 from planner.ledger import Ledger, Line
-from planner.ledger.nodes import Const, Expr, added
+from planner.ledger.nodes import Const, Expr, added, maximum
 from planner.performance.assumed import Assumed
 from planner.performance.domain import ScaleUpDomain
 from planner.performance.hardware import cluster_domain, cluster_links
@@ -25,8 +26,10 @@ from planner.performance.reliability import (
     mean_time_between_s,
 )  # fmt: skip
 from planner.performance.serve import Served, serve
+from planner.performance.serving_lines import serving_lines
 from planner.performance.train import PARTS, Trained, train
 from planner.scenario.givens import assume, figure_line, wish_line
+from planner.scenario.limits import LOAD_OUTCOME
 from planner.scenario.schema import TokenBudget, WorkloadKind
 from planner.units import GIGA, MEGA, SECONDS_PER_DAY, SECONDS_PER_HOUR
 
@@ -63,6 +66,7 @@ def predict(ledger: Ledger, cluster: Cluster) -> Performance:
             trained.append(train(ledger, cluster, workload, index, key))
         else:
             served.append(serve(ledger, cluster, workload, index, key))
+            serving_lines(ledger, cluster, served[-1], index)
         if first:
             _mirror(ledger, key, f"workload.{workload.id}", before)
     _availability(ledger, cluster)
@@ -164,7 +168,9 @@ def _training_goodput(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
         ledger, parts.catalog, "operations", "checkpoint_write_gbyte_per_s_per_gpu",
         "Rate at which a GPU writes a checkpoint", "GB/s",
     )  # fmt: skip
-    size = assumed.use(per_parameter) * parameters(found.shape)
+    size = np.asarray(
+        checkpoint_bytes(parameters=parameters(found.shape), bytes_per_parameter=assumed.use(per_parameter))
+    )
     writer_rate = assumed.use(writer) * GIGA
     storage_rate = writer_rate * gpus
     if parts.storage is not None:
@@ -195,7 +201,7 @@ def _training_goodput(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
             between / SECONDS_PER_HOUR,
             mean_time_between_s,
         ),
-        ("checkpoint_bytes", "Size of a checkpoint", "byte", size, checkpoint_write_s),
+        ("checkpoint_bytes", "Size of a checkpoint", "byte", size, checkpoint_bytes),
         ("checkpoint_write_s", "Writing a checkpoint", "s", stall, checkpoint_write_s),
         ("checkpoint_interval_s", "Best time between checkpoints", "s", interval, best_interval_s),
         ("goodput_fraction", "Goodput", "fraction", shares.useful_fraction, goodput),
@@ -336,6 +342,23 @@ def _outcomes(ledger: Ledger, trained: list[Trained], served: list[Served]) -> N
             line = ledger[f"{one.key}.{name}"]
             key = f"outcome.{'serving_' if name == 'output_tokens_per_s' else ''}{name}"
             ledger.derive(key, line.label, line.unit, line)
+    _load_outcome(ledger, served)
+
+
+def _load_outcome(ledger: Ledger, served: Sequence[Served]) -> None:
+    """GPUs that stated loads take over those their workloads get; the fullest one, as a plan that is short of any is short."""
+    taken = [
+        ledger[f"{one.key}.load.gpus"]
+        / (ledger["cluster.gpus"] * ledger[f"workload.{one.workload.id}.scheduled_fraction"])
+        for one in served
+        if one.workload.load is not None
+    ]
+    if taken:
+        ledger.derive(
+            LOAD_OUTCOME, "GPUs for the load over those it gets", "fraction",
+            taken[0] if len(taken) == 1 else maximum(*taken),
+            note="above 1 the plan can't carry the load with its spare replicas within the objective",
+        )  # fmt: skip
 
 
 def _serving_parts(ledger: Ledger, key: str) -> dict[str, Expr]:

@@ -86,6 +86,10 @@ class Evaluated:
     fits: NDArray[np.bool_]
 
 
+Watch = Callable[[Plan, Evaluated], None]
+"""Takes a block of plans and what came of it."""
+
+
 def evaluate_plans(case: Case, plan: Plan) -> Evaluated:
     """Time, breakdown, memory and feasibility of plans.
 
@@ -251,6 +255,7 @@ def search_plans(
     refused: Mapping[str, int] | None = None,
     axes: Mapping[str, Iterable[float]] | None = None,
     progress: Progress | None = None,
+    watch: Watch | None = None,
 ) -> PlanChoice:
     """Evaluate all plans and keep the best by each goal.
 
@@ -263,6 +268,7 @@ def search_plans(
         goals: What to rank by.
         refused, axes: What the space says of itself.
         progress: Told after every block.
+        watch: Shown every block and what came of it.
 
     Returns:
         See `PlanChoice`. The plans of its rankings are evaluated again, by the same functions.
@@ -270,7 +276,10 @@ def search_plans(
     wanted = [goal for goal in goals if goal is not Goal.ENERGY or draw is not None]
     tally = _Tally({goal: Leaders(top) for goal in wanted})
     for plan in blocks:
-        tally.see(plan, evaluate_plans(case, plan), draw)
+        found = evaluate_plans(case, plan)
+        tally.see(plan, found, draw)
+        if watch is not None:
+            watch(plan, found)
         if progress is not None:
             progress(tally.tried, total)
     said = {name: tuple(values) for name, values in (axes or {}).items()}

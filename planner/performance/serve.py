@@ -7,20 +7,13 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from planner.arrays import Floats
-from planner.choices import Precision
+from planner.choices import KvCache, Precision
 from planner.design.cluster import Cluster
-from planner.errors import DesignError, Problem
+from planner.errors import DesignError, Problem, Remedy
 from planner.ledger import Ledger, Line
-from planner.performance.assumed import Assumed, prior, rows
-from planner.performance.hardware import FORMAT, Hardware, engine_link, hardware
-from planner.performance.inference import (
-    Layout,
-    ServingConstants,
-    ServingFormat,
-    iteration_parts,
-    iteration_s,
-    serving_flop_per_output_token,
-)  # fmt: skip
+from planner.performance.assumed import Assumed, rows
+from planner.performance.hardware import Hardware, engine_link, hardware
+from planner.performance.inference import STEP_TOKENS, Layout, serving_flop_per_output_token
 from planner.performance.queueing import Tails
 from planner.performance.serving import (
     OperatingPoint,
@@ -29,20 +22,32 @@ from planner.performance.serving import (
     ServingChoice,
     best_serving,
     operating_point,
-    serving_layouts,
+    replica_layouts,
 )  # fmt: skip
+from planner.performance.serving_corrected import enter_without, error_ratio_lines
+from planner.performance.serving_engines import ServingSetting, serving_constants
+from planner.performance.serving_formats import formats_of
+from planner.performance.serving_pool_lines import pool_lines, scenario_pools, way_of
+from planner.performance.serving_pools import PoolPlan, best_pools, pools_point
+from planner.performance.serving_speculation import Speculation
+from planner.performance.serving_step import iteration_parts
 from planner.performance.shapes import shape_of
 from planner.scenario.givens import wish_line
 from planner.scenario.schema import Workload
 
-STEP_TOKENS = 8192.0
 BATCH_SEQUENCES = 512.0
-WEIGHT_BYTES = {Precision.BF16: 2.0, Precision.FP8: 1.0, Precision.FP4: 0.5625}
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A serving workload's prediction."""
+    """A serving workload's prediction.
+
+    Attributes:
+        layout, point: Of a replica that computes prompts and answers; with separate pools of a decode replica, and rates
+            as its share of all GPUs.
+        choice: The best replicas of the first kind.
+        pools: Separate pools, None without.
+    """
 
     workload: Workload
     key: str
@@ -51,6 +56,7 @@ class Served:
     layout: Layout
     point: OperatingPoint
     choice: ServingChoice
+    pools: PoolPlan | None = None
 
 
 def serve(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key: str) -> Served:
@@ -61,56 +67,71 @@ def serve(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
     """
     assumed = Assumed(ledger, cluster.parts.catalog)
     machine = hardware(assumed, cluster, workload.precision)
-    server = Server(
-        shape_of(cluster.parts.models[workload.model].item), machine.chip, engine_link(assumed, machine),
-        serving_constants(assumed, machine, workload.precision), _format(workload.precision), _tails(assumed),
-    )  # fmt: skip
+    server = served_by(assumed, cluster, workload, machine)
     wishes, requests = _requests(ledger, cluster, workload, index, key)
     choice = best_serving(
         Server(
             server.shape, rows(server.chip, 1), rows(server.link, 1), rows(server.constants, 1), server.form,
-            rows(server.tails, 1),
+            rows(server.tails, 1), server.speculation,
         ),
         requests=rows(requests, 1),
         layouts=_layouts(cluster),
         first_token_p99_limit_s=np.array([workload.slo.ttft_p99_s]),
         per_token_p99_limit_s=np.array([workload.slo.tpot_p99_s]),
     )  # fmt: skip
-    if not choice.feasible or choice.layout is None or choice.point is None:
+    pools = None
+    if workload.disaggregated is not None:
+        way = way_of(assumed, cluster, machine, index)
+        pools = scenario_pools(ledger, cluster, workload, index, server, requests, way)
+        layout = pools.decode
+        point = pools_point(pools, server, server, requests=requests, way=way)
+    elif not choice.feasible or choice.layout is None or choice.point is None:
         raise DesignError(_cannot(workload, index, cluster, choice))
-    point = operating_point(
-        server, requests=requests, layout=choice.layout, batch_sequences=choice.point.batch_sequences
-    )
-    ratios = _error_ratios(assumed, key)
+    else:
+        layout = choice.layout
+        point = operating_point(
+            server, requests=requests, layout=layout, batch_sequences=choice.point.batch_sequences
+        )
+    enter_without(assumed, cluster, workload, key, point.latency, operating_point)
+    ratios = error_ratio_lines(assumed, cluster, workload, key)
     point = slower(point, assumed.use(ratios[0]), assumed.use(ratios[1]))
-    found = Served(workload, key, server, requests, choice.layout, point, choice)
+    found = Served(workload, key, server, requests, layout, point, choice, pools)
     _enter(ledger, found, [*assumed.lines, *wishes])
+    if pools is not None:
+        together = (
+            None if choice.point is None or not choice.feasible else choice.point.output_tokens_per_s_per_gpu
+        )
+        pool_lines(ledger, key, pools, server, requests, way, together, [*assumed.lines, *wishes])
     return found
 
 
-def _error_ratios(assumed: Assumed, key: str) -> tuple[Line, Line]:
-    """Measured over predicted time for each token, and to the first one: 1, with the bands of like runs."""
-    found = []
-    for name, band, label in (
-        ("model_error_ratio", "serving_band_throughput_fraction", "Measured over predicted time for each token"),
-        (
-            "first_token_error_ratio", "serving_band_first_token_fraction",
-            "Measured over predicted time to first token",
-        ),
-    ):  # fmt: skip
-        figure, source = assumed.catalog.figure("performance", band)
-        found.append(
-            assumed.ledger.given(
-                f"{key}.{name}",
-                label,
-                "1",
-                1.0,
-                prior(source),
-                low=1.0 - figure.value,
-                high=1.0 + figure.value,
-            )
-        )
-    return found[0], found[1]
+def served_by(assumed: Assumed, cluster: Cluster, workload: Workload, machine: Hardware) -> Server:
+    """What a workload's replicas are made of, but their size and batch: model, machine, engine and formats."""
+    model = cluster.parts.models[workload.model].item
+    sparse, widened = bool(model.experts), workload.precision is Precision.BF16
+    formats = formats_of(
+        workload.precision, sparse=sparse, generation=machine.generation, weights=workload.weights,
+        kv=workload.kv_cache or (KvCache.BF16 if widened else None),
+    )  # fmt: skip
+    setting = ServingSetting(workload.engine, machine.generation, formats, sparse=sparse, weight_only=widened)
+    constants = serving_constants(
+        assumed, setting, machine.chip,
+        gemm_ratio=machine.gemm_ratio, cap_ratio=machine.cap_ratio,
+    )  # fmt: skip
+    draft = Speculation(
+        np.array([float(workload.draft_tokens)]),
+        np.array([workload.acceptance_fraction]),
+        np.array([1.0 / model.layers]),
+    )
+    return Server(
+        shape_of(model),
+        machine.chip,
+        engine_link(assumed, machine),
+        constants,
+        formats.bytes,
+        _tails(assumed),
+        draft,
+    )
 
 
 def slower(point: OperatingPoint, token: Floats, first: Floats) -> OperatingPoint:
@@ -123,46 +144,12 @@ def slower(point: OperatingPoint, token: Floats, first: Floats) -> OperatingPoin
         rate_per_s=point.rate_per_s / token,
         latency=replace(
             latency,
-            first_token_mean_s=latency.first_token_mean_s * first,
-            first_token_p99_s=latency.first_token_p99_s * first,
-            per_token_mean_s=latency.per_token_mean_s * token,
-            per_token_p99_s=latency.per_token_p99_s * token,
+            **{
+                one.name: getattr(latency, one.name) * (first if one.name.startswith("first") else token)
+                for one in fields(latency)
+            },
         ),
     )
-
-
-def serving_constants(assumed: Assumed, machine: Hardware, precision: Precision) -> ServingConstants:
-    """Corrections for vLLM on this generation and precision."""
-    generation, form = machine.generation, FORMAT[precision]
-    known = generation if generation in ("hopper", "blackwell") else "hopper"
-    special = {
-        "memory_share_fraction": assumed.first_of(
-            f"serving_memory_share_{generation}_fraction", "serving_memory_share_other_fraction"
-        ),
-        "gemm_share_of_peak_fraction": machine.gemm_ratio
-        * assumed(f"serving_gemm_share_of_peak_{known}_{form}_fraction"),
-        "head_gemm_share_of_peak_fraction": assumed(f"serving_gemm_share_of_peak_{known}_16bit_fraction"),
-        "gemm_fixed_s": assumed(f"serving_gemm_fixed_s_{known}_{form}"),
-        "prefill_attention_share_of_peak_fraction": assumed(
-            f"serving_prefill_attention_share_{known}_fraction"
-        ),
-        "all_reduce_gain_ratio": np.ones(1),
-        **{
-            name: assumed(f"serving_{name}_vllm")
-            for name in ("step_fixed_s", "sequence_fixed_s", "request_host_s", "first_token_fixed_s")
-        },
-    }
-    plain = {
-        field.name: assumed(f"serving_{field.name}")
-        for field in fields(ServingConstants)
-        if field.name not in special
-    }
-    return ServingConstants(**special, **plain)
-
-
-def _format(precision: Precision) -> ServingFormat:
-    cache = 2.0 if precision is Precision.BF16 else 1.0
-    return ServingFormat(np.array([WEIGHT_BYTES[precision]]), np.array([cache]))
 
 
 def _tails(assumed: Assumed) -> Tails:
@@ -200,50 +187,69 @@ def _requests(
 
 
 def _layouts(cluster: Cluster) -> Layout:
-    domain = cluster.parts.groups[0].server.item.scaleup_domain_gpus
-    sizes = [float(size) for size in (1, 2, 4, 8, 16, 32, 64) if size <= min(domain, cluster.parts.gpus)]
-    attention = [size for size in sizes if size <= 8]
-    return serving_layouts(sizes=np.array(sizes), attention_sizes=np.array(attention))
+    return replica_layouts(min(cluster.parts.groups[0].server.item.scaleup_domain_gpus, cluster.parts.gpus))
 
 
 def _cannot(workload: Workload, index: int, cluster: Cluster, choice: ServingChoice) -> Problem:
     name = cluster.parts.groups[0].accelerator.item.name
+    remedies = _narrower(workload, index, cluster)
     if choice.point is None:
-        remedies = "accelerators with more memory, a larger scale-up domain, or fewer bytes a weight (fp8)"
+        remedies += [Remedy("accelerators with more memory"), Remedy("a larger scale-up domain")]
     else:
-        remedies = "a wider objective, shorter requests, faster accelerators, or fewer bytes a weight (fp8)"
+        wider = {"ttft_p99_s": "time to the first token", "tpot_p99_s": "time for each token"}
+        remedies += [
+            Remedy(
+                f"twice the {said}, {2 * getattr(workload.slo, field):g} s",
+                ("workloads", index, "slo", field), 2 * getattr(workload.slo, field),
+            )
+            for field, said in wider.items()
+        ]  # fmt: skip
+        remedies += [Remedy("shorter requests"), Remedy("faster accelerators")]
     return Problem(
         f"'{workload.model}' can't be served within its objective on {name}: {choice.why_not}",
         cluster.parts.loaded.document.place(("workloads", index, "model")),
         f"workloads.{workload.id}",
-        remedies,
+        remedies=tuple(remedies),
     )
+
+
+def _narrower(workload: Workload, index: int, cluster: Cluster) -> list[Remedy]:
+    """Arithmetic of fewer bytes a weight that the accelerator has."""
+    item, order = cluster.parts.groups[0].accelerator.item, list(Precision)
+    return [
+        Remedy(f"precision {one.value}: fewer bytes a weight", ("workloads", index, "precision"), one.value)
+        for one in order[order.index(workload.precision) + 1 :]
+        if getattr(item, f"{one.value}_tflop_per_s") is not None
+    ]
 
 
 def _collective_share(found: Served) -> Floats:
     """Share of a decode iteration that waits for collectives."""
+    requests, none = found.requests, np.zeros(1)
     parts = iteration_parts(
-        shape=found.server.shape, chip=found.server.chip, link=found.server.link,
-        constants=found.server.constants, form=found.server.form, layout=found.layout,
-        decode_sequences=found.point.batch_sequences,
-        context_tokens=found.requests.prompt_tokens + found.requests.output_tokens / 2.0,
-        prefill_tokens=np.zeros(1), prompt_tokens=found.requests.prompt_tokens,
+        found.server.costs(found.layout), decode_sequences=found.point.batch_sequences,
+        context_tokens=requests.prompt_tokens + requests.output_tokens / 2.0, prefill_tokens=none,
+        seen_tokens=none, prompts=none,
     )  # fmt: skip
-    return np.asarray(parts.collectives_s / iteration_s(parts))
+    return np.asarray(parts.collectives_s / parts.total_s)
 
 
 def _enter(ledger: Ledger, found: Served, inputs: list[Line]) -> None:
     key, point, layout = found.key, found.point, found.layout
     note = f"the most tokens within the objective of {found.choice.tried:,} layouts and batches"
+    if found.pools is not None:
+        note = f"of separate pools, replicas of the decode pool: the most of {found.pools.split.tried:,} splits and rates"
     for name, label, value in (
         ("replica_gpus", "GPUs of a replica", layout.replica_ranks),
         ("attention_gpus", "GPUs that share a sequence's attention", layout.attention_ranks),
         ("batch_sequences", "Sequences decoded at once by a replica", point.batch_sequences),
     ):
-        ledger.compute(f"{key}.{name}", label, "1", value, function=best_serving, inputs=inputs, note=note)
+        function = best_serving if found.pools is None else best_pools
+        ledger.compute(f"{key}.{name}", label, "1", value, function=function, inputs=inputs, note=note)
+    at = operating_point if found.pools is None else pools_point
     rate = ledger.compute(
         f"{key}.output_tokens_per_s_per_gpu", "Output tokens of a GPU", "tokens/s",
-        point.output_tokens_per_s_per_gpu, function=operating_point, inputs=inputs, note=note,
+        point.output_tokens_per_s_per_gpu, function=at, inputs=inputs, note=note,
     )  # fmt: skip
     ledger.derive(
         f"{key}.output_tokens_per_s",
@@ -258,7 +264,7 @@ def _enter(ledger: Ledger, found: Served, inputs: list[Line]) -> None:
         ("tpot_mean_s", "Time for each token, mean", latency.per_token_mean_s),
         ("tpot_p99_s", "Time for each token, 99th percentile", latency.per_token_p99_s),
     ):
-        ledger.compute(f"{key}.{name}", label, "s", value, function=operating_point, inputs=inputs, note=note)
+        ledger.compute(f"{key}.{name}", label, "s", value, function=at, inputs=inputs, note=note)
     ledger.compute(
         f"{key}.communication_fraction", "Share of a decode step in collectives", "fraction",
         _collective_share(found), function=iteration_parts, inputs=inputs, note="not overlapped in decode",

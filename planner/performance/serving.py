@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -16,15 +16,22 @@ from planner.performance.inference import (
     attention_groups,
     batch_limit,
     cache_bytes_per_rank,
-    iteration_parts,
-    iteration_s,
     weight_bytes_per_rank,
 )
 from planner.performance.models import ModelShape
-from planner.performance.queueing import Latency, Tails, arrival_rate_per_s, open_loop_latency
+from planner.performance.queueing import Arrivals, Latency, Tails, arrival_rate_per_s, open_loop_latency
 from planner.performance.roofline import ChipRates
+from planner.performance.serving_costs import StepCosts
+from planner.performance.serving_loops import Asked, step_and_prompt_s
+from planner.performance.serving_speculation import NO_SPECULATION, Speculation
+from planner.performance.serving_step import step_costs
 
 BATCH_STEPS_PER_DOUBLING = 4
+GROUP_ROUNDS = 3
+"""Rounds until prompts in a step and the rate agree; a fourth changes the rate by less than 1 %."""
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+"""GPUs of a replica that are tried."""
+ATTENTION_MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +42,15 @@ class Requests:
         prompt_tokens, output_tokens: Mean lengths.
         step_tokens: Prompt tokens that an attention group takes into one step at most.
         batch_sequences: Sequences that an attention group decodes at once at most.
+        prompt_variation, output_variation: Standard deviation of the lengths over their means.
     """
 
     prompt_tokens: Floats
     output_tokens: Floats
     step_tokens: Floats
     batch_sequences: Floats
+    prompt_variation: Floats = field(default_factory=lambda: np.zeros(1))
+    output_variation: Floats = field(default_factory=lambda: np.zeros(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,14 @@ class Server:
     constants: ServingConstants
     form: ServingFormat
     tails: Tails
+    speculation: Speculation = NO_SPECULATION
+
+    def costs(self, layout: Layout) -> StepCosts:
+        """Costs of the steps of replicas with a layout."""
+        return step_costs(
+            shape=self.shape, chip=self.chip, link=self.link, constants=self.constants, form=self.form,
+            layout=layout, speculation=self.speculation,
+        )  # fmt: skip
 
 
 def largest_batch(server: Server, *, requests: Requests, layout: Layout) -> Floats:
@@ -87,54 +105,47 @@ def largest_batch(server: Server, *, requests: Requests, layout: Layout) -> Floa
         form=server.form,
         layout=layout,
         memory_bytes=server.chip.memory_bytes,
-        sequence_tokens=requests.prompt_tokens + requests.output_tokens / 2.0,
+        sequence_tokens=mean_context_tokens(requests),
         constants=server.constants,
     )
     return np.minimum(fitting, requests.batch_sequences * attention_groups(layout))
 
 
-def step_times_s(
-    server: Server, *, requests: Requests, layout: Layout, batch_sequences: Floats
-) -> tuple[Floats, Floats]:
-    """A decode iteration at the batch, and the marginal time of one prompt in a mixed one.
+def mean_context_tokens(requests: Requests) -> Floats:
+    """Tokens that a decoding request holds in the mean; longer answers stay longer, so they count by their length.
 
-    A prompt above the step's token limit takes several steps, each with its share of the prompt.
-
-    Args:
-        server, requests: What serves and what is asked.
-        layout: Accelerators of a replica and of an attention group.
-        batch_sequences: Sequences in decode.
-
-    Returns:
-        Two arrays of the shape that the arguments broadcast to.
-
-    Source:
-        planner-inference-notes, section 2 (closed form).
+    >>> one = np.ones(1)
+    >>> mean_context_tokens(Requests(100.0 * one, 40.0 * one, one, one, 0.0 * one, one))
+    array([140.])
     """
-    chunks = np.ceil(requests.prompt_tokens / requests.step_tokens)
+    return requests.prompt_tokens + requests.output_tokens / 2.0 * (1.0 + requests.output_variation**2)
 
-    def one(prefill_tokens: Floats) -> Floats:
-        return iteration_s(
-            iteration_parts(
-                shape=server.shape,
-                chip=server.chip,
-                link=server.link,
-                constants=server.constants,
-                form=server.form,
-                layout=layout,
-                decode_sequences=batch_sequences,
-                context_tokens=requests.prompt_tokens + requests.output_tokens / 2.0,
-                prefill_tokens=prefill_tokens,
-                prompt_tokens=requests.prompt_tokens,
-            )
+
+def asked_of(requests: Requests) -> Asked:
+    """Requests as loops take them, with the answers that a step meets."""
+    met = requests.output_tokens * (1.0 + requests.output_variation**2)
+    return Asked(requests.prompt_tokens, met, requests.step_tokens, requests.prompt_variation)
+
+
+def _loaded(
+    costs: StepCosts, constants: ServingConstants, asked: Asked, *, batch: Floats, seen: Floats, steps: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """A decode step, the marginal time of a prompt, and the rate, of a replica with a mean batch.
+
+    Attention groups wait for each other, so a prompt costs least where all of them fill one in at a time. How many do
+    follows from the rate: of a Poisson number of arrivals in a step, its mean where there is any.
+    """
+    prompts = np.ones(1)
+    for _ in range(GROUP_ROUNDS if np.any(costs.groups > 1.0) else 1):
+        decode, prefill = step_and_prompt_s(
+            costs, constants, asked=asked, decode_sequences=seen, prompts=prompts
         )
-
-    decode = one(np.zeros(1))
-    # Enough prompts to fill a step share its fixed part.
-    prompts = np.maximum(np.floor(requests.step_tokens / requests.prompt_tokens), 1.0)
-    filled = one(requests.prompt_tokens * prompts / chunks)
-    prefill = np.maximum(filled - decode, 0.0) * chunks / prompts
-    return decode, prefill + server.constants.request_host_s
+        rate = arrival_rate_per_s(
+            batch_sequences=batch, decode_s=decode, prefill_s=prefill, output_tokens=steps
+        )
+        coming = np.maximum(rate * decode / (1.0 - np.minimum(rate * prefill, 0.999)), 1e-6)
+        prompts = coming / -np.expm1(-coming)
+    return decode, prefill, rate
 
 
 def operating_point(
@@ -153,40 +164,41 @@ def operating_point(
     Source:
         planner-inference-notes, section 2.
     """
-    decode, prefill = step_times_s(server, requests=requests, layout=layout, batch_sequences=batch_sequences)
+    costs, asked = server.costs(layout), asked_of(requests)
+    yields = costs.tokens_per_step
     most = np.maximum(largest_batch(server, requests=requests, layout=layout), 1.0)
-    full_decode, full_prefill = step_times_s(server, requests=requests, layout=layout, batch_sequences=most)
+    # A request finds the mean batch and adds itself, but never more than there is room for.
+    found = np.minimum(batch_sequences + 1.0, np.maximum(most, batch_sequences))
+    steps = np.maximum(requests.output_tokens - 1.0, 1.0) / yields
 
-    def rate(batch: Floats, decode_s: Floats, prefill_s: Floats) -> Floats:
-        return arrival_rate_per_s(
-            batch_sequences=batch,
-            decode_s=decode_s,
-            prefill_s=prefill_s,
-            output_tokens=requests.output_tokens,
-        )
+    def loaded(batch: Floats, seen: Floats) -> tuple[Floats, Floats, Floats]:
+        return _loaded(costs, server.constants, asked, batch=batch, seen=seen, steps=steps)
 
-    arrivals = rate(batch_sequences, decode, prefill)
-    load = arrivals / rate(most, full_decode, full_prefill)
-    constants = server.constants
+    decode, prefill, arrivals = loaded(batch_sequences, found)
+    load = arrivals / loaded(most, most)[2]
+    constants, groups = server.constants, attention_groups(layout)
+    budget = np.maximum(requests.step_tokens * groups - batch_sequences, 1.0)
     latency = open_loop_latency(
-        rate_per_s=arrivals,
-        decode_s=decode,
-        prefill_s=prefill,
-        prefill_chunks=np.ceil(requests.prompt_tokens / requests.step_tokens),
-        first_token_fixed_s=constants.first_token_fixed_s + constants.first_token_decode_steps * decode,
-        load_fraction=load,
+        Arrivals(
+            rate_per_s=arrivals, decode_s=decode, prefill_s=prefill, output_tokens=steps,
+            step_share=requests.prompt_tokens / budget, prompt_variation=requests.prompt_variation,
+            output_variation=requests.output_variation,
+        ),
+        first_token_fixed_s=constants.first_token_fixed_s,
+        first_token_decode_steps=constants.first_token_decode_steps,
+        tokens_per_step=yields,
         tails=server.tails,
-    )
+    )  # fmt: skip
     tokens = arrivals * requests.output_tokens
     return OperatingPoint(
         batch_sequences=batch_sequences + np.zeros_like(arrivals),
         rate_per_s=arrivals,
         output_tokens_per_s=tokens,
-        output_tokens_per_s_per_gpu=tokens / layout.replica_ranks,
+        output_tokens_per_s_per_gpu=tokens / layout.gpus,
         load_fraction=load,
         prefill_share_fraction=arrivals * prefill,
         latency=latency,
-        decode_s=decode,
+        decode_s=decode / yields,
         prefill_s=prefill,
     )
 
@@ -291,3 +303,11 @@ def serving_layouts(*, sizes: Floats, attention_sizes: Floats) -> Layout:
     replica, attention = (grid.ravel() for grid in np.meshgrid(sizes, attention_sizes, indexing="ij"))
     fits = np.mod(replica, attention) == 0.0
     return Layout(replica[fits], attention[fits])
+
+
+def replica_layouts(domain_gpus: int) -> Layout:
+    """Replicas inside a scale-up domain, and in each the sizes of its attention groups."""
+    sizes = [float(size) for size in SIZES if size <= domain_gpus]
+    return serving_layouts(
+        sizes=np.array(sizes), attention_sizes=np.array([size for size in sizes if size <= ATTENTION_MOST])
+    )

@@ -67,6 +67,7 @@ def training_constants(
         found,
         gemm_share_of_peak_fraction=found.gemm_share_of_peak_fraction * rate,
         head_gemm_share_of_peak_fraction=found.head_gemm_share_of_peak_fraction * machine.gemm_ratio,
+        attention_share_of_peak_fraction=found.attention_share_of_peak_fraction * machine.cap_ratio,
     )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from planner.catalog.llm import Attention, Model
+from dataclasses import replace
+
+import numpy as np
+
+from planner.catalog.llm import Attention, Model, QueryKeyNorm
 from planner.performance.models import ModelShape, model_shape
 
 
@@ -10,7 +14,7 @@ def shape_of(model: Model) -> ModelShape:
     """Shapes of a catalog model, each of shape (1,)."""
     latent = model.attention is Attention.LATENT
     sparse = model.experts > 0
-    return model_shape(
+    shape = model_shape(
         layers=model.layers,
         hidden=model.hidden,
         heads=model.heads,
@@ -34,3 +38,5 @@ def shape_of(model: Model) -> ModelShape:
         tied_embeddings=model.tied_embeddings,
         biases=model.biases,
     )
+    normed, over = model.query_key_norm is not QueryKeyNorm.NONE, model.query_key_norm is QueryKeyNorm.WIDTH
+    return replace(shape, query_key_norms=np.array([float(normed)]), norm_over_heads=np.array([float(over)]))

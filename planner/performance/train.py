@@ -8,19 +8,19 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from planner.arrays import Floats
-from planner.choices import Offload, Sharding
+from planner.choices import Offload
 from planner.design.cluster import Cluster
-from planner.errors import DesignError, Problem
+from planner.errors import DesignError, Problem, Remedy
 from planner.ledger import Ledger, Line
 from planner.ledger.nodes import added
 from planner.performance.anchored import enter_without, error_ratio
 from planner.performance.assumed import Assumed, rows
 from planner.performance.features import host_link_exposed_s
 from planner.performance.memory import TrainingMemory, total_bytes, training_memory
+from planner.performance.memory_remedies import memory_remedies
 from planner.performance.models import ModelShape, training_flop_per_token
 from planner.performance.parallelism import Plan, gpus_in_use
 from planner.performance.search import Case, Goal, PlanChoice, least_recompute, memory_of, search_plans
-from planner.performance.search_remedies import more_memory_in_words, remedies_in_words
 from planner.performance.search_space import LEAN, Axes, Job, quick_axes, search_space
 from planner.performance.search_words import axes_in_words, plan_in_words
 from planner.performance.software import UNFUSED
@@ -198,19 +198,14 @@ def _does_not_fit(
     workload: Workload, index: int, cluster: Cluster, case: Case, job: Job, choice: PlanChoice
 ) -> Problem:
     """What overflows, and what would put it right: other plans first, then other machines."""
-    remedies = []
+    remedies: list[Remedy] = []
     if choice.leanest is not None:
-        if isinstance(workload.plan, PlanWish):
-            remedies = remedies_in_words(case, job, choice.leanest)
-        # a plan that keeps its states to a group gains nothing from more GPUs
-        wish = workload.plan
-        grows = not isinstance(wish, PlanWish) or wish.sharding is Sharding.FSDP
-        remedies += more_memory_in_words(case, job, choice, more_gpus=grows)
+        remedies = memory_remedies(workload, index, case, job, choice)
     return Problem(
         f"'{workload.model}' can't be trained on {cluster.parts.gpus:,} GPUs: {choice.why_not}",
         cluster.parts.loaded.document.place(("workloads", index, "model")),
         f"workloads.{workload.id}",
-        "; ".join([*remedies, "a smaller model"][:3]),
+        remedies=(*remedies, Remedy("a smaller model")),
     )
 
 
@@ -335,7 +330,7 @@ def _enter_flop(ledger: Ledger, found: Trained, inputs: list[Line]) -> None:
 
 
 def run_energy(ledger: Ledger, trained: Sequence[Trained]) -> None:
-    """Enter the energy of each training run at the meter, once power is known.
+    """Enter the energy of each training run at the meter and its carbon, once power is known.
 
     The site draws its load's power while the job computes or communicates, and its idle power in the bubble of the
     pipeline, as a search by energy has it too.
@@ -347,9 +342,16 @@ def run_energy(ledger: Ledger, trained: Sequence[Trained]) -> None:
             f"{one.key}.run_energy_kwh", "Energy of the training run at the meter", "kWh",
             hours * (load - ledger[f"{one.key}.bubble_fraction"] * (load - idle)) / KILO,
         )  # fmt: skip
-        own = f"workload.{one.workload.id}.run_energy_kwh"
-        if own not in ledger:
-            ledger.derive(own, line.label, line.unit, line)
+        lines = {"run_energy_kwh": line}
+        if "site.carbon_kg_per_kwh" in ledger:
+            lines["run_carbon_kg"] = ledger.derive(
+                f"{one.key}.run_carbon_kg", "Carbon of the training run, location-based", "kg",
+                line * ledger["site.carbon_kg_per_kwh"],
+            )  # fmt: skip
+        for name, of_run in lines.items():
+            own = f"workload.{one.workload.id}.{name}"
+            if own not in ledger:
+                ledger.derive(own, of_run.label, of_run.unit, of_run)
 
 
 def _achieved_tflop_per_s(found: Trained, gpus: Floats) -> Floats:

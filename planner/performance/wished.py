@@ -11,7 +11,7 @@ import numpy as np
 from planner.catalog.llm import Model
 from planner.choices import ContextKind, Offload, Schedule, Sharding, Software
 from planner.design.cluster import Cluster
-from planner.errors import DesignError, Problem
+from planner.errors import DesignError, Problem, Remedy
 from planner.performance.parallelism import Plan, recompute_fields
 from planner.performance.software import UNFUSED
 from planner.scenario.schema import PlanChoice, Workload
@@ -69,9 +69,9 @@ def wished_plan(
         workload.sequence_tokens, domain_ranks,
     )  # fmt: skip
     place = cluster.parts.loaded.document.place(("workloads", index, "plan"))
+    auto = Remedy("write plan: auto to search for one that does", ("workloads", index, "plan"), "auto")
     problems = [
-        Problem(one, place, f"workloads.{workload.id}.plan", "write plan: auto to search for one that does")
-        for one in _against(wish)
+        Problem(one, place, f"workloads.{workload.id}.plan", remedies=(auto,)) for one in _against(wish)
     ]
     if problems:
         raise DesignError(problems)

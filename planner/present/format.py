@@ -95,10 +95,10 @@ def out_of_100(share: float) -> str:
 def count(value: float) -> str:
     """Whole number with thousands separated.
 
-    >>> count(16384.0)
-    '16,384'
+    >>> count(16384.0), count(-0.0)
+    ('16,384', '0')
     """
-    return f"{value:,.0f}" if math.isfinite(value) else NOTHING
+    return f"{value + 0.0:,.0f}" if math.isfinite(value) else NOTHING
 
 
 def money(usd: float, digits: int = 3) -> str:
@@ -126,6 +126,7 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
     >>> quantity(3e9, "byte"), quantity(6.8e11, "byte/s"), quantity(12.0, "byte/parameter")
     ('3.00 GB', '680 GB/s', '12.0 B/parameter')
     """
+    value += 0.0  # a negative zero is zero
     if not math.isfinite(value):
         return NOTHING
     if unit == "1":

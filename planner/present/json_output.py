@@ -9,18 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 import planner
 from planner.catalog.profiles import Profile
-from planner.evaluate import Evaluation
+from planner.errors import Place
+from planner.evaluate import Evaluation, Tried
 from planner.ledger import Axis, Line
 from planner.ledger.words import words
+from planner.present.json_design import Design, design_output
 from planner.present.view.model import Headline as Cell
 from planner.present.view.outcomes import finding, headlines, verdict
-from planner.scenario.anchors import anchors_of
+from planner.scenario.anchors import anchors_of, serving_anchors_of
+from planner.scenario.quotes import quotes_of
 
 SCHEMA_VERSION: Final = 1
 
@@ -38,6 +42,8 @@ class Hashes(_Strict):
     """Hash of the catalog items that were read."""
     calibration: str
     """Hash of the calibration profiles that were read, and of the anchors' runs."""
+    quotes: str | None = None
+    """Hash of the quotes that the scenario names; none where it names no quotes."""
 
 
 class Calibration(_Strict):
@@ -60,6 +66,36 @@ class Problem(_Strict):
     """Field or ledger key it is about."""
     remedies: tuple[str, ...]
     """What would put it right, one by one."""
+
+
+class Edit(_Strict):
+    """A field of the scenario to write."""
+
+    path: tuple[str | int, ...]
+    """Keys and item numbers."""
+    value: bool | int | float | str | list[str] | None
+    """What to write; null for the planner's own choice."""
+
+
+class TriedRemedy(_Strict):
+    """A remedy that was applied to a copy of the scenario and evaluated."""
+
+    problem: str
+    """Field that the problem it cures speaks of."""
+    message: str
+    """The problem."""
+    words: str
+    """The remedy."""
+    edits: tuple[Edit, ...]
+    """Fields to write."""
+    builds: bool
+    """Whether the plan can be built with it; where it can't, something else is in the way besides."""
+    misses: tuple[str, ...]
+    """Limits that the plan would miss with it, besides those it misses already."""
+    values: dict[str, float | None]
+    """Outcomes with it, by ledger key."""
+    changes: dict[str, float | None]
+    """The same less those of the plan as it stands; empty where that can't be built."""
 
 
 class Headline(_Strict):
@@ -187,8 +223,12 @@ class Output(_Strict):
     """Whether all limits are met; false where the plan can't be built."""
     problems: tuple[Problem, ...]
     """Why it can't be built; empty where it can."""
+    remedies: tuple[TriedRemedy, ...]
+    """Remedies of a refused plan or a missed limit that were tried, the cheapest of each problem first."""
     headlines: tuple[Headline, ...]
     """The outcomes bar."""
+    design: Design | None
+    """What is built, folded by likeness; null where the plan can't be built."""
     months: int = Field(ge=1)
     """Length of the time axis, month 0 included."""
     lines: tuple[LedgerLine, ...]
@@ -222,6 +262,7 @@ def _output(evaluation: Evaluation) -> dict[str, Any]:
             "scenario": loaded.digest(),
             "catalog": parts.catalog.digest(),
             "calibration": _calibration_digest(evaluation),
+            **_quotes_digest(evaluation),
         },
         "calibration": _calibration(evaluation),
         "feasible": evaluation.feasible,
@@ -229,7 +270,9 @@ def _output(evaluation: Evaluation) -> dict[str, Any]:
         "verdict": said,
         "meets_limits": meets,
         "problems": _problems(evaluation),
+        "remedies": [_tried(one) for one in evaluation.tried],
         "headlines": [_headline(cell, evaluation) for cell in cells],
+        "design": design_output(evaluation),
         "months": ledger.months,
         "lines": [_line(line, evaluation) for line in ledger],
         "sources": _sources(evaluation),
@@ -238,7 +281,17 @@ def _output(evaluation: Evaluation) -> dict[str, Any]:
 
 def _calibration_digest(evaluation: Evaluation) -> str:
     runs = "".join(repr(anchor.run) for anchor in anchors_of(evaluation.loaded))
+    runs += "".join(repr(anchor.point) for anchor in serving_anchors_of(evaluation.loaded))
     return hashlib.sha256((evaluation.parts.catalog.digest(Profile) + runs).encode()).hexdigest()[:16]
+
+
+def _quotes_digest(evaluation: Evaluation) -> dict[str, str]:
+    """Hash of the quotes that the scenario names, where it names any."""
+    lines = quotes_of(evaluation.loaded).lines
+    if not lines:
+        return {}
+    said = "".join(repr(replace(line, place=Place(""))) for line in lines)
+    return {"quotes": hashlib.sha256(said.encode()).hexdigest()[:16]}
 
 
 def _calibration(evaluation: Evaluation) -> dict[str, list[str]]:
@@ -260,10 +313,23 @@ def _problems(evaluation: Evaluation) -> list[dict[str, Any]]:
             "message": problem.message,
             "place": str(problem.place) if problem.place else "",
             "key": problem.key,
-            "remedies": [part.strip() for part in problem.remedy.split(";") if part.strip()],
+            "remedies": [one.words for one in problem.offered],
         }
         for problem in evaluation.refusal.problems
     ]
+
+
+def _tried(tried: Tried) -> dict[str, Any]:
+    return {
+        "problem": tried.problem.key,
+        "message": tried.problem.message,
+        "words": tried.remedy.words,
+        "edits": [{"path": list(path), "value": value} for path, value in tried.remedy.edits],
+        "builds": tried.builds,
+        "misses": list(tried.breaks),
+        "values": {key: _number(value) for key, value in tried.values.items()},
+        "changes": {key: _number(value) for key, value in tried.changes.items()},
+    }
 
 
 def _headline(cell: Cell, evaluation: Evaluation) -> dict[str, Any]:
@@ -345,9 +411,9 @@ def _laid_out(output: dict[str, Any]) -> str:
     """One field a line, and one line for each item of what is long."""
     fields = []
     for name, value in output.items():
-        if name in ("problems", "headlines", "lines"):
+        if name in ("problems", "remedies", "headlines", "lines"):
             fields.append(f'"{name}": {_block("[", "]", [_compact(item) for item in value])}')
-        elif name == "sources":
+        elif (name == "design" and value is not None) or name == "sources":
             items = [f"{_compact(key)}: {_compact(item)}" for key, item in value.items()]
             fields.append(f'"{name}": {_block("{", "}", items)}')
         else:

@@ -31,7 +31,23 @@ def _json(evaluation: Evaluation) -> bytes:
     return json_text(evaluation).encode()
 
 
-WRITERS: Final[Mapping[str, Write]] = {"html": _html, "xlsx": _xlsx, "json": _json}
+def _bom(evaluation: Evaluation) -> bytes:
+    from planner.present.bom_csv import bom_csv
+
+    return bom_csv(evaluation)
+
+
+def _cables(evaluation: Evaluation) -> bytes:
+    from planner.design.cutsheet import cut_sheet
+    from planner.present.bom_csv import built_of
+
+    cluster = built_of(evaluation).cluster
+    return cut_sheet(cluster.cabling, cluster.media, cluster.layout).csv()
+
+
+WRITERS: Final[Mapping[str, Write]] = {
+    "html": _html, "xlsx": _xlsx, "json": _json, "bom.csv": _bom, "cables.csv": _cables,
+}  # fmt: skip
 """What makes each format's bytes; a presenter is imported when its format is asked for."""
 
 

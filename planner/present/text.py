@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from difflib import get_close_matches
+from textwrap import wrap
 from typing import Any
 
 from planner.evaluate import Evaluation
@@ -12,7 +13,7 @@ from planner.ledger import Axis, Kind, Ledger, Line
 from planner.ledger.nodes import CumSum, Expr, Prev, Ref, children
 from planner.ledger.words import words
 from planner.present import format as fmt
-from planner.present.view.model import Headline, View
+from planner.present.view.model import Headline, Table, View
 
 FLOWS = ("USD", "kWh", "GPU-h")
 """Units of series whose months add up."""
@@ -23,21 +24,29 @@ ALL_LEVELS = 99
 
 def headline_table(view: View) -> str:
     """Outcomes of one scenario, a row each: value, limit, how it is known."""
-    rows = [("outcome", "value", "P10 to P90", "limit", "", "basis")]
-    for cell in view.headlines:
+    return outcomes_table(view.headlines)
+
+
+def outcomes_table(cells: Sequence[Headline]) -> str:
+    """The same of headline cells alone; a limit stands below its outcome, so that 80 columns hold a row."""
+    rows = [("outcome", "value", "P10 to P90", "basis")]
+    for cell in cells:
         if cell.value is None:
             continue
-        mark = "" if cell.met is None else "met" if cell.met else "MISSED"
-        if cell.odds is not None:
-            mark += (
-                f" (in {fmt.out_of_100(cell.odds)} draws)"
-                if cell.met
-                else f" (met in {fmt.out_of_100(cell.odds)} draws)"
-            )
-        rows.append((cell.name, cell.text, cell.range_text, cell.limit_text, mark, cell.letter))
-        if cell.note:
-            rows.append((f"  {cell.note}", "", "", "", "", ""))
+        rows.append((cell.name, cell.text, cell.range_text, cell.letter))
+        below = [_judged(cell)] if cell.limit_text else []
+        rows += [(f"  {said}", "", "", "") for said in (*below, cell.note) if said]
     return _columns(rows)
+
+
+def _judged(cell: Headline) -> str:
+    """A limit, whether it is met, and how often."""
+    said = f"limit {cell.limit_text}"
+    if cell.met is not None:
+        said += f": {'met' if cell.met else 'MISSED'}"
+    if cell.odds is not None:
+        said += f" ({'' if cell.met else 'met '}in {fmt.out_of_100(cell.odds)} draws)"
+    return said
 
 
 def batch_table(rows: Sequence[tuple[str, tuple[Headline, ...]]]) -> str:
@@ -46,6 +55,24 @@ def batch_table(rows: Sequence[tuple[str, tuple[Headline, ...]]]) -> str:
         return ""
     head = ("scenario", *(cell.bar for cell in rows[0][1]))
     return _columns([head, *((name, *(cell.short for cell in cells)) for name, cells in rows)])
+
+
+def remedy_table(tried: Table) -> str:
+    """Remedies that were tried, under the problem each cures: its words, then a line with what comes of it."""
+    lines, before = [f"{tried.caption}:"], ""
+    for problem, remedy, *figures, left in tried.rows:
+        if problem.text != before:
+            lines += _wrapped(problem.text, 2)
+            before = problem.text
+        named = zip(tried.columns[2:-1], figures, strict=True)
+        said = [f"{column.name}: {cell.text}" for column, cell in named if cell.value is not None]
+        lines += _wrapped(remedy.text, 4)
+        lines += _wrapped("; ".join([*said, left.text]), 6)
+    return "\n".join(lines)
+
+
+def _wrapped(said: str, indent: int, width: int = 80) -> list[str]:
+    return wrap(said, width, initial_indent=" " * indent, subsequent_indent=" " * indent)
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> str:

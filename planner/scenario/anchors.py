@@ -5,12 +5,12 @@ An anchor file is a short YAML that people write by hand or `planner bench ancho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -19,6 +19,7 @@ from planner.documents import Document, load_document
 from planner.errors import InputError, Place, Problem, ScenarioError
 from planner.scenario.load import Loaded
 from planner.scenario.schema import Count, Day, Id, Name, Positive, Strict
+from planner.scenario.serving_points import ServingAnchor, is_table, kept
 from planner.schema_errors import problems_of
 
 EXAMPLE = "runs: [{id: first, date: 2026-11-30, stack: torchtitan, model: llama-3.1-8b, gpus: 8, ...}]"
@@ -273,39 +274,61 @@ def _disagreements(run: AnchorRun, document: Document, index: int) -> list[Probl
 
 
 def anchors_of(loaded: Loaded) -> tuple[Anchor, ...]:
-    """Runs of the anchor files that a scenario names.
+    """Training runs of the anchor files that a scenario names.
 
     A name in a file is looked up beside that file, one on the command line from the current folder.
 
     Raises:
         ScenarioError: Every problem of the files.
     """
-    names = loaded.scenario.anchors
-    if not names:
+    return _of_files(loaded, _kept, tables=False)
+
+
+def serving_anchors_of(loaded: Loaded) -> tuple[ServingAnchor, ...]:
+    """Serving points of the tables (CSV) among the anchor files that a scenario names.
+
+    Raises:
+        ScenarioError: Every problem of the files.
+    """
+    return _of_files(loaded, kept, tables=True)
+
+
+Stamps = tuple[tuple[Path, int, int], ...]
+Found = TypeVar("Found")
+
+
+def _of_files(
+    loaded: Loaded, read: Callable[[Stamps], tuple[Found, ...]], *, tables: bool
+) -> tuple[Found, ...]:
+    named = [
+        (index, beside(name, loaded.document.place(("anchors", index))))
+        for index, name in enumerate(loaded.scenario.anchors)
+    ]
+    paths = [path for _, path in named if is_table(path) is tables]
+    if not paths:
         return ()
-    paths = [_beside(name, loaded.document.place(("anchors", index))) for index, name in enumerate(names)]
     try:
-        stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths)
-        return _kept(stamps)
+        return read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
     except OSError:
-        stamps = ()
+        pass
     except InputError as error:
         raise ScenarioError(error.problems) from error
     problems = [
         Problem(f"no anchor file '{path}'", loaded.document.place(("anchors", index)), "anchors",
                 "name a file of planner bench anchor, or one that planner schema anchor describes")
-        for index, path in enumerate(paths) if not path.is_file()
+        for index, path in named if not path.is_file()
     ]  # fmt: skip
     raise ScenarioError(problems)
 
 
 @lru_cache(maxsize=16)
-def _kept(stamps: tuple[tuple[Path, int, int], ...]) -> tuple[Anchor, ...]:
+def _kept(stamps: Stamps) -> tuple[Anchor, ...]:
     """Files as read, until one changes: a sweep evaluates a scenario thousands of times."""
     return load_anchors([path for path, _, _ in stamps])
 
 
-def _beside(name: str, place: Place) -> Path:
+def beside(name: str, place: Place) -> Path:
+    """A file that a scenario names: beside the file that names it, or from the current folder for ``--set``."""
     if place.path.startswith("--set"):
         return Path(name)
     return Path(place.path).parent / name

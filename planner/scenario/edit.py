@@ -194,6 +194,15 @@ def _nested(rest: Path_, value: Any) -> Any:
     return value
 
 
+def with_value(data: Any, path: Path_, value: Any) -> Any:
+    """Plain data with one value set; mappings that are missing on the way are made.
+
+    >>> with_value({"site": {"pue": 1.3}}, ("site", "cooling"), "air")
+    {'site': {'pue': 1.3, 'cooling': 'air'}}
+    """
+    return _with(data, path, value)
+
+
 def _with(data: Any, path: Path_, value: Any) -> Any:
     if not path:
         return _plain(value)

@@ -65,8 +65,10 @@ class Loaded:
                 basis=Basis.ESTIMATE,
                 verified=False,
                 note=note or f"default of {'.'.join(str(part) for part in path)}",
+                field=path,
             )
-        return Source(where=f"{place.path}:{place.line}" if place.line else place.path, note=note)
+        where = f"{place.path}:{place.line}" if place.line else place.path
+        return Source(where=where, note=note, field=path)
 
 
 def shipped_scenarios() -> tuple[str, ...]:
@@ -133,6 +135,29 @@ def load_text(text: str, path: Path) -> Loaded:
     """
     document, bases = merge_text(text, path)
     return validated(document, path, bases)
+
+
+def load_texts(texts: Sequence[tuple[str, str]], *, changes: Sequence[str] = ()) -> Loaded:
+    """Validate a scenario that a file carries with all it extends, without looking for any of them.
+
+    Args:
+        texts: Name and text of the scenario, then of those it extends, as `Document.texts` has them.
+        changes: ``key.path=value`` as given to ``--set``.
+
+    Raises:
+        ScenarioError: Every problem found.
+    """
+    try:
+        documents = [parse_document(text, name=name) for name, text in texts]
+    except InputError as error:
+        raise ScenarioError(error.problems) from error
+    merged = documents[-1]
+    for document in reversed(documents[:-1]):
+        merged = _laid_over(merged, document)
+    problems = _change(merged, changes)
+    if problems:
+        raise ScenarioError(problems)
+    return validated(merged, Path(texts[0][0]), tuple(name for name, _ in texts[1:]))
 
 
 def merge_text(text: str, path: Path) -> tuple[Document, tuple[str, ...]]:
@@ -229,10 +254,15 @@ def _extended(document: Document, path: Path, above: tuple[Path, ...]) -> tuple[
         raise ScenarioError(
             Problem(f"'{base_name}' is no scenario: a mapping of keys is needed", place, "extends")
         )
-    merged = Document({}, document.path)
+    return _laid_over(base, document), (_shown(base_path), *bases)
+
+
+def _laid_over(base: Document, document: Document) -> Document:
+    """A scenario merged with the one it extends."""
+    merged = Document({}, document.path, texts=(*document.texts, *base.texts))
     merged.data = _overlay(base.data, document.data, (), (), base, document, merged)
     merged.places[()] = document.place(())
-    return merged, (_shown(base_path), *bases)
+    return merged
 
 
 def _overlay(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
-from planner.catalog.item import Item
 from planner.catalog.llm import Model
 from planner.catalog.profiles import Profile
 from planner.catalog.schema import (
@@ -14,7 +12,6 @@ from planner.catalog.schema import (
     Fabric,
     FabricBehaviour,
     Nic,
-    OpticalEngine,
     Rental,
     ScaleUp,
     Server,
@@ -22,42 +19,24 @@ from planner.catalog.schema import (
     Storage,
     Switch,
     SwitchAsic,
-    Transceiver,
-)  # fmt: skip
+)
 from planner.catalog.store import RELEASE, Catalog, Entry
 from planner.choices import Topology
-from planner.errors import CatalogError, Place, Problem, ScenarioError
+from planner.errors import ScenarioError
 from planner.scenario.load import Loaded
-from planner.scenario.schema import Group, Housing, Tier, Workload, WorkloadKind
-
-T = TypeVar("T", bound=Item)
+from planner.scenario.part_checks import (
+    check_context,
+    check_fabric,
+    check_foreign,
+    check_optics,
+    check_planes,
+    check_pools,
+    nic_lanes,
+)
+from planner.scenario.part_finder import Finder, GroupParts, TierParts, check_orderable
+from planner.scenario.schema import Group, Tier, Workload
 
 BEHAVIOUR_BY_FABRIC = {Fabric.INFINIBAND: "infiniband-adaptive", Fabric.ETHERNET: "ethernet-ecmp-tuned"}
-
-
-@dataclass(frozen=True, slots=True)
-class GroupParts:
-    """One group of servers with all that is inside."""
-
-    wish: Group
-    server: Entry[Server]
-    accelerator: Entry[Accelerator]
-    scaleup: Entry[ScaleUp] | None
-    nic: Entry[Nic]
-
-    @property
-    def servers(self) -> int:
-        """Servers, or racks bought as one, in service."""
-        return self.wish.gpus // self.server.item.gpus
-
-
-@dataclass(frozen=True, slots=True)
-class TierParts:
-    """One tier's wish and its switch."""
-
-    wish: Tier
-    switch: Entry[Switch]
-    asic: Entry[SwitchAsic]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +61,7 @@ class Parts:
     models: dict[str, Entry[Model]]
     rental: Entry[Rental] | None
     as_of: str
+    storage_switch: Entry[Switch] | None = None
 
     @property
     def gpus(self) -> int:
@@ -115,38 +95,15 @@ def with_part_problems(error: ScenarioError, catalog: Catalog) -> ScenarioError:
     return error
 
 
-class _Finder:
-    def __init__(self, loaded: Loaded, catalog: Catalog) -> None:
-        self.loaded, self.catalog = loaded, catalog
-        self.problems: list[Problem] = []
-
-    def find(self, kind: type[T], item_id: str, *path: str | int) -> Entry[T] | None:
-        """Look an item up; a failure is kept with the place that names it."""
-        try:
-            return self.catalog.entry(kind, item_id)
-        except CatalogError as error:
-            place = self.loaded.document.place(path)
-            named = ".".join(str(part) for part in path)
-            for problem in error.problems:
-                own = problem.place is not None
-                self.problems.append(
-                    problem if own else Problem(problem.message, place, named, problem.remedy)
-                )
-            return None
-
-    def refuse(self, message: str, *path: str | int, remedy: str = "") -> None:
-        place: Place = self.loaded.document.place(path)
-        self.problems.append(Problem(message, place, ".".join(str(part) for part in path), remedy))
-
-
 def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
     """Look up all parts.
 
     Raises:
         ScenarioError: Parts that are missing, not orderable or don't belong together, all of them.
     """
-    finder, scenario = _Finder(loaded, catalog), loaded.scenario
-    _check_foreign(finder)
+    finder, scenario = Finder(loaded, catalog), loaded.scenario
+    check_foreign(finder)
+    check_pools(finder)
     as_of = scenario.as_of or RELEASE
     groups = [
         found
@@ -160,22 +117,35 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
         behaviour = finder.find(
             FabricBehaviour, network.behaviour or BEHAVIOUR_BY_FABRIC[fabric], "network", "behaviour"
         )
-        _check_fabric(finder, groups, tiers, behaviour)
-        _check_optics(finder, groups, tiers, as_of)
-    storage = None
+        check_fabric(finder, groups, tiers, behaviour)
+        check_optics(finder, groups, tiers, as_of)
+    elif network.topology in (Topology.TORUS, Topology.DIRECT) and groups:
+        spoken = groups[0].nic.item.fabrics[0]
+        named = network.behaviour or BEHAVIOUR_BY_FABRIC[spoken]
+        behaviour = finder.find(FabricBehaviour, named, "network", "behaviour")
+    storage = storage_switch = None
     if network.storage is not None:
         storage = finder.find(Storage, network.storage.system, "network", "storage", "system")
+        if network.storage.switch is not None:
+            storage_switch = finder.find(Switch, network.storage.switch, "network", "storage", "switch")
+            if storage_switch is not None:
+                check_orderable(finder, storage_switch, as_of, "network", "storage", "switch")
     inband = finder.find(Switch, network.inband, "network", "inband") if network.inband else None
     oob = finder.find(Switch, network.oob, "network", "oob") if network.oob else None
+    for switch, name in ((inband, "inband"), (oob, "oob")):
+        if switch is not None:
+            check_orderable(finder, switch, as_of, "network", name)
+    if storage is not None:
+        check_orderable(finder, storage, as_of, "network", "storage", "system")
     site = finder.find(Site, scenario.site.location, "site", "location")
     cooling = finder.find(CoolingType, scenario.site.cooling, "site", "cooling")
-    _check_planes(finder, groups)
+    check_planes(finder, groups)
     models = {
         workload.model: model
         for index, workload in enumerate(scenario.workloads)
         if (model := finder.find(Model, workload.model, "workloads", index, "model")) is not None
     }
-    _check_context(finder, models)
+    check_context(finder, models)
     for index, profile in enumerate(scenario.calibration):
         finder.find(Profile, profile, "calibration", index)
     rental = None
@@ -192,90 +162,16 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
     assert site is not None and cooling is not None
     return Parts(
         loaded, catalog, tuple(groups), tuple(tiers), inband, oob, behaviour, storage, site, cooling,
-        models, rental, as_of,
+        models, rental, as_of, storage_switch,
     )  # fmt: skip
 
 
-def _check_planes(finder: _Finder, groups: list[GroupParts]) -> None:
-    planes = finder.loaded.scenario.network.planes
-    for group in groups[:1]:
-        nic = group.nic.item
-        lanes = round(nic.port_rate_gbit_per_s.value * nic.ports / nic.lane_rate_gbit_per_s)
-        if lanes % planes:
-            finder.refuse(
-                f"is {planes}, and '{nic.id}' has {lanes} lanes, which don't divide over so many",
-                "network", "planes", remedy=f"choose from {', '.join(str(n) for n in range(1, 9) if lanes % n == 0)}",
-            )  # fmt: skip
-
-
-def _check_context(finder: _Finder, models: dict[str, Entry[Model]]) -> None:
-    """A model is trained and asked within its context."""
-    for index, workload in enumerate(finder.loaded.scenario.workloads):
-        model = models.get(workload.model)
-        if model is None:
-            continue
-        training = workload.kind is WorkloadKind.TRAINING
-        tokens = workload.sequence_tokens if training else workload.input_tokens + workload.output_tokens
-        if tokens > model.item.context:
-            finder.refuse(
-                f"is {tokens:,} tokens, and '{workload.model}' has a context of {model.item.context:,}",
-                "workloads", index, "sequence_tokens" if training else "input_tokens",
-                remedy=f"at most {model.item.context:,}" + ("" if training else " with the answer"),
-            )  # fmt: skip
-
-
-FOREIGN = {
-    WorkloadKind.TRAINING: ("input_tokens", "output_tokens", "slo"),
-    WorkloadKind.SERVING: ("tokens_trillion", "sequence_tokens", "batch_sequences", "plan"),
-}
-"""Fields that a workload of this kind has no use for."""
-NEEDS = {
-    "days": WorkloadKind.TRAINING,
-    "ttft_p99_s": WorkloadKind.SERVING,
-    "tpot_p99_s": WorkloadKind.SERVING,
-    "usd_per_mtoken_output": WorkloadKind.SERVING,
-}
-"""Limits that only a workload of this kind can meet or miss."""
-
-
-def _check_foreign(finder: _Finder) -> None:
-    """Refuse what a scenario states and nothing would act on."""
-    scenario = finder.loaded.scenario
-    for index, workload in enumerate(scenario.workloads):
-        for name in FOREIGN[workload.kind]:
-            if finder.loaded.stands(("workloads", index, name)) != "default":
-                finder.refuse(
-                    f"does nothing in a workload of kind {workload.kind.value}", "workloads", index, name,
-                    remedy="remove it",
-                )  # fmt: skip
-    kinds = {workload.kind for workload in scenario.workloads}
-    for name, kind in NEEDS.items():
-        if getattr(scenario.limits, name) is not None and kind not in kinds:
-            finder.refuse(
-                f"limits a workload of kind {kind.value}, and the scenario has none", "limits", name,
-                remedy="remove it, or add such a workload",
-            )  # fmt: skip
-    housing = scenario.site.housing
-    if housing is Housing.OWN and scenario.site.colocation_usd_per_kw_month is not None:
-        finder.refuse(
-            "does nothing where housing is own", "site", "colocation_usd_per_kw_month", remedy="remove it"
-        )
-    if housing is Housing.COLOCATION and scenario.money.depreciation.facility_years is not None:
-        finder.refuse(
-            "does nothing where housing is colocation",
-            "money",
-            "depreciation",
-            "facility_years",
-            remedy="remove it",
-        )
-
-
-def _group(finder: _Finder, group: Group, index: int, as_of: str) -> GroupParts | None:
+def _group(finder: Finder, group: Group, index: int, as_of: str) -> GroupParts | None:
     path = ("cluster", "groups", index)
     server = finder.find(Server, group.server, *path, "server")
     if server is None:
         return None
-    _check_orderable(finder, server, as_of, *path, "server")
+    check_orderable(finder, server, as_of, *path, "server")
     accelerator = finder.find(Accelerator, server.item.accelerator, *path, "server")
     wanted = finder.loaded.scenario.network.nic
     nic = finder.find(
@@ -290,29 +186,18 @@ def _group(finder: _Finder, group: Group, index: int, as_of: str) -> GroupParts 
         finder.refuse(
             f"is {group.gpus:,}, and '{group.server}' has {size} GPUs", *path, "gpus",
             remedy=f"write {above:,}" + (f" or {below:,}" if below else ""),
+            values=tuple((f"{gpus:,}", gpus) for gpus in (above, below) if gpus),
         )  # fmt: skip
     if accelerator is None or nic is None:
         return None
     return GroupParts(group, server, accelerator, scaleup, nic)
 
 
-def _check_orderable(finder: _Finder, entry: Entry[T], as_of: str, *path: str | int) -> None:
-    item = entry.item
-    if not item.orderable:
-        finder.refuse(
-            f"'{item.id}' can't be ordered: {item.why_not_orderable or 'it is a roadmap part'}", *path,
-            remedy="choose a part that can be, see planner catalog list",
-        )  # fmt: skip
-    elif item.available is not None and item.available > as_of[: len(item.available)]:
-        finder.refuse(
-            f"'{item.id}' can be ordered from {item.available}, and the plan is of {as_of}", *path,
-            remedy="move as_of, or choose a part that can be ordered then",
-        )  # fmt: skip
-
-
-def _tiers(finder: _Finder, as_of: str) -> list[TierParts]:
+def _tiers(finder: Finder, as_of: str) -> list[TierParts]:
     network = finder.loaded.scenario.network
     if network.topology is Topology.NONE:
+        return []
+    if network.topology in (Topology.TORUS, Topology.DIRECT) and network.leaf.switch is None:
         return []
     if network.leaf.switch is None:
         finder.refuse(
@@ -330,7 +215,7 @@ def _tiers(finder: _Finder, as_of: str) -> list[TierParts]:
         if switch is None:
             return []
         if wish.switch:
-            _check_orderable(finder, switch, as_of, *path)
+            check_orderable(finder, switch, as_of, *path)
         asic = finder.find(SwitchAsic, switch.item.asic, *path)
         if asic is None:
             return []
@@ -338,92 +223,4 @@ def _tiers(finder: _Finder, as_of: str) -> list[TierParts]:
     return tiers
 
 
-def _check_optics(finder: _Finder, groups: list[GroupParts], tiers: list[TierParts], as_of: str) -> None:
-    """Modules that the scenario names fit their cages by form and rate."""
-    wishes: list[tuple[str, tuple[str, ...], str, str, float]] = []
-    for tier, name in zip(tiers, ("leaf", "spine", "core"), strict=True):
-        if tier.wish.optic is not None:
-            item = tier.switch.item
-            if item.optics is not None:
-                finder.refuse(
-                    f"'{item.id}' has co-packaged optics and takes no module", "network", name, "optic",
-                    remedy="leave it out",
-                )  # fmt: skip
-                continue
-            wishes.append(
-                (tier.wish.optic, ("network", name, "optic"), item.id, item.cage, item.cage_rate_gbit_per_s)
-            )
-    endpoint = finder.loaded.scenario.network.endpoint_optic
-    if endpoint is not None and groups:
-        nic = groups[0].nic.item
-        wishes.append(
-            (endpoint, ("network", "endpoint_optic"), nic.id, nic.cage, nic.port_rate_gbit_per_s.value)
-        )
-    for optic, path, part, cage, rate in wishes:
-        if optic in finder.catalog.ids(OpticalEngine):
-            engine = finder.catalog.get(OpticalEngine, optic)
-            finder.refuse(
-                f"'{optic}' is no pluggable module and can't be ordered: {engine.why_not_orderable or engine.note}", *path,
-                remedy="choose a transceiver, or a switch with co-packaged optics",
-            )  # fmt: skip
-            continue
-        module = finder.find(Transceiver, optic, *path)
-        if module is None:
-            continue
-        _check_orderable(finder, module, as_of, *path)
-        own = module.item.rate_gbit_per_s.value
-        if own != rate:
-            finder.refuse(
-                f"'{optic}' has {own:g} Gbit/s, and a cage of '{part}' needs {rate:g} Gbit/s", *path,
-                remedy="choose a module of the cage's rate, or leave it out for the cheapest that fits",
-            )  # fmt: skip
-        elif cage and module.item.cage and module.item.cage != cage:
-            finder.refuse(
-                f"'{optic}' is {module.item.cage}, and '{part}' takes {cage}", *path,
-                remedy="choose a module of the cage's form, or leave it out for the cheapest that fits",
-            )  # fmt: skip
-
-
-def _check_fabric(
-    finder: _Finder,
-    groups: list[GroupParts],
-    tiers: list[TierParts],
-    behaviour: Entry[FabricBehaviour] | None,
-) -> None:
-    fabric = tiers[0].switch.item.fabric
-    for tier, name in zip(tiers[1:], ("spine", "core"), strict=True):
-        if tier.switch.item.fabric is not fabric:
-            finder.refuse(
-                f"'{tier.switch.item.id}' speaks {tier.switch.item.fabric}, and the leaf {fabric}",
-                "network", name, "switch", remedy=f"choose a switch for {fabric}",
-            )  # fmt: skip
-    for group in groups:
-        if fabric not in group.nic.item.fabrics:
-            speaks = ", ".join(group.nic.item.fabrics)
-            finder.refuse(
-                f"'{tiers[0].switch.item.id}' speaks {fabric}, and NIC '{group.nic.item.id}' of "
-                f"group '{group.wish.id}' speaks {speaks}",
-                "network", "leaf", "switch", remedy="set network.nic or choose another switch",
-            )  # fmt: skip
-    if behaviour is None:
-        return
-    if behaviour.item.fabric is not fabric:
-        finder.refuse(
-            f"'{behaviour.item.id}' is for {behaviour.item.fabric}, and the switches speak {fabric}",
-            "network", "behaviour",
-        )  # fmt: skip
-    nics = {group.nic.item.id for group in groups}
-    asics = {tier.asic.item.id for tier in tiers}
-    for needed, there, what in (
-        (behaviour.item.needs_nics, nics, "NICs"),
-        (behaviour.item.needs_asics, asics, "switch ASICs"),
-    ):
-        if needed and not there <= set(needed):
-            finder.refuse(
-                f"'{behaviour.item.id}' needs {what} {', '.join(needed)}, and the plan has "
-                f"{', '.join(sorted(there - set(needed)))}",
-                "network", "behaviour", remedy="choose parts of that stack or another behaviour",
-            )  # fmt: skip
-
-
-__all__ = ["GroupParts", "Parts", "TierParts", "resolve"]
+__all__ = ["GroupParts", "Parts", "TierParts", "nic_lanes", "resolve"]

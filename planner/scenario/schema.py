@@ -5,12 +5,10 @@ Every field's docstring is its help text in editors, in the TUI and in ``planner
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from planner.choices import Topology
 from planner.scenario.fields import (
     BIDI,
     AnchorPath,
@@ -24,6 +22,9 @@ from planner.scenario.fields import (
     Positive,
     Strict,
 )
+from planner.scenario.money import Depreciation, Money
+from planner.scenario.network import Network, RatedTier, StorageWish, Tier
+from planner.scenario.site import Hall, HeatRejection, Housing, Redundancy, SiteWish
 from planner.scenario.workload import PlanChoice, Slo, TokenBudget, Workload, WorkloadKind
 
 LONGEST_BUILD_MONTHS = 180
@@ -50,133 +51,6 @@ class Cluster(Strict):
     spare_fraction: Fraction | None = None
     """Spare servers bought and kept, share of those in service, in whole servers; 0.02 by default, and none
     where a server is a whole rack."""
-
-
-class Tier(Strict):
-    """One tier of the fabric."""
-
-    switch: Id | None = None
-    """Switch of this tier, an item of the catalog; the tier below's by default."""
-    optic: Id | None = None
-    """Optical module on its ports; the cheapest that fits and reaches by default."""
-
-
-class LeafTier(Tier):
-    """The first tier, the only one that may be oversubscribed."""
-
-    oversubscription: Annotated[float, Field(ge=1, le=64, allow_inf_nan=False, strict=True)] = 1.0
-    """Bandwidth down over bandwidth up: 1 is non-blocking."""
-
-
-class StorageWish(Strict):
-    """Storage for datasets and checkpoints."""
-
-    system: Id
-    """Storage building block, an item of the catalog."""
-    count: Count = 1
-    """Building blocks."""
-
-
-class Network(Strict):
-    """The scale-out fabric."""
-
-    topology: Topology = Topology.RAIL_OPTIMISED
-    """rail-optimised (a leaf set for each rail, joined by spines), rail-only (no spine), single-switch (refused
-    where one doesn't reach) or none (one server)."""
-    planes: Annotated[int, Field(ge=1, le=8, strict=True)] = 1
-    """Independent copies of the fabric that each NIC is split over."""
-    reserved_ports: Annotated[int, Field(ge=0, le=64, strict=True)] | None = None
-    """Endpoint ports kept for a subnet manager; 4 on InfiniBand by default, 0 on Ethernet."""
-    behaviour: Id | None = None
-    """How the fabric balances load, an item of fabrics; by link protocol by default."""
-    nic: Id | None = None
-    """Network adapter; the server's own by default."""
-    endpoint_optic: Id | None = None
-    """Optical module on the NIC's port; the cheapest that fits by default."""
-    copper: Annotated[bool, Field(strict=True)] = True
-    """Use copper where it reaches."""
-    leaf: LeafTier = LeafTier()
-    """First tier, where NICs connect."""
-    spine: Tier = Tier()
-    """Second tier."""
-    core: Tier = Tier()
-    """Third tier."""
-    storage: StorageWish | None = None
-    """Storage systems; none by default."""
-    inband: Id | None = "sn4700"
-    """Switch of the storage and in-band network."""
-    oob: Id | None = "sn2201"
-    """Switch of the out-of-band network."""
-
-
-class Housing(StrEnum):
-    """Who owns the building."""
-
-    COLOCATION = "colocation"
-    OWN = "own"
-
-
-class SiteWish(Strict):
-    """Where it stands."""
-
-    location: Id
-    """Place, an item of sites."""
-    cooling: Id = "air"
-    """Cooling method, an item of cooling."""
-    housing: Housing = Housing.COLOCATION
-    """colocation pays rent for each kW; own pays for the construction."""
-    pue: Annotated[float, Field(ge=1, le=3, allow_inf_nan=False, strict=True)] | None = None
-    """Facility energy over IT energy, yearly average; by cooling method by default."""
-    electricity_usd_per_kwh: Positive | None = None
-    """Price of energy; the location's by default."""
-    colocation_usd_per_kw_month: Positive | None = None
-    """Rent for a kW of IT power; the location's by default."""
-    limit_mw: Positive | None = None
-    """Power the utility can deliver, MW at the meter; the peak is judged by it, and by limits.site_mw if that is lower."""
-    rack_limit_kw: Annotated[float, Field(gt=0, le=10_000, allow_inf_nan=False, strict=True)] | None = None
-    """Power one rack may draw; by cooling method by default."""
-    row_racks: Annotated[int, Field(ge=2, le=60, strict=True)] = 12
-    """Racks in a row."""
-
-
-class Depreciation(Strict):
-    """Book lives, straight line."""
-
-    server_years: Positive | None = None
-    """Life of servers and storage; the catalog's default otherwise."""
-    network_years: Positive | None = None
-    """Life of switches, cables and optics."""
-    facility_years: Positive | None = None
-    """Life of construction."""
-    residual_fraction: Fraction | None = None
-    """Resale value of servers at the horizon's end, share of their price."""
-
-
-class Money(Strict):
-    """Terms of the calculation."""
-
-    currency: Literal["USD"] = "USD"
-    """Reporting currency."""
-    horizon_months: Annotated[int, Field(ge=12, le=180, strict=True)] = 60
-    """Months of operation from the first in-service date."""
-    discount_rate_fraction: Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False, strict=True)] | None = (
-        None
-    )
-    """Yearly discount rate; the catalog's default otherwise."""
-    utilisation_fraction: Annotated[float, Field(ge=0.001, le=1, allow_inf_nan=False, strict=True)] = 0.85
-    """Share of available GPU-hours that workloads are scheduled on."""
-    deposit_fraction: Fraction = 0.3
-    """Share of a purchase paid with the order; the rest is paid at the in-service date."""
-    depreciation: Depreciation = Depreciation()
-    """Book lives."""
-    rental: Id | None = None
-    """Rental offer to compare with, an item of rentals."""
-    sell_usd_per_gpu_hour: Positive | None = None
-    """Price at which GPU-hours are sold; none for own use."""
-    staff_fte: NotNegative | None = None
-    """Full-time staff; by size by default."""
-    software_usd_per_gpu_year: NotNegative = 0.0
-    """Software licences for each GPU."""
 
 
 class Limits(Strict):
@@ -256,7 +130,11 @@ class Scenario(Strict):
     calibration: tuple[Id, ...] = Field(default=(), max_length=32)
     """Calibration profiles that go before the shipped ones, by id; see planner calibrate."""
     anchors: tuple[AnchorPath, ...] = Field(default=(), max_length=32)
-    """Files of measured runs that correct the predicted training step, relative to this file; see planner bench anchor."""
+    """Files of measured runs that correct the predicted training step (YAML) or serving latencies (CSV), relative to this
+    file; see planner bench anchor."""
+    quotes: tuple[AnchorPath, ...] = Field(default=(), max_length=32)
+    """Files of vendors' quotes, CSV or workbooks, whose prices go before the catalog's, relative to this file; see
+    planner quotes."""
     overrides: dict[str, OverrideWish] = Field(default_factory=dict, max_length=500)
     """Ledger lines replaced by typed values."""
 
@@ -322,9 +200,10 @@ __all__ = [
     "Depreciation",
     "Fraction",
     "Group",
+    "Hall",
+    "HeatRejection",
     "Housing",
     "Id",
-    "LeafTier",
     "Limits",
     "Money",
     "Month",
@@ -335,6 +214,8 @@ __all__ = [
     "Phase",
     "PlanChoice",
     "Positive",
+    "RatedTier",
+    "Redundancy",
     "Scenario",
     "SiteWish",
     "Slo",
@@ -344,4 +225,4 @@ __all__ = [
     "TokenBudget",
     "Workload",
     "WorkloadKind",
-]  # the parts stand in two more modules
+]  # the parts stand in modules of their own

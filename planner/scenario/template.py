@@ -64,6 +64,8 @@ def _write_fields(model: type[BaseModel], example: dict[str, Any], depth: int, o
             out += [line if line.lstrip().startswith("#") or not line else f"# {line}" for line in commented]
         else:
             out += [help_text, f"{pad}# {name}: {_default(field)}"]
+            if inner is not None and _is_list(field.annotation):
+                _write_item(name, inner, depth, out)
             if inner is not None and name == "plan":
                 _write_choice(name, inner, depth, out)
 
@@ -73,6 +75,16 @@ def _write_choice(name: str, inner: type[BaseModel], depth: int, out: list[str])
     pad = "  " * depth
     out += [f"{pad}# Or with fields of its own, in place of the line above:", f"{pad}# {name}:"]
     _write_fields(inner, {}, depth + 1, out)
+
+
+def _write_item(name: str, inner: type[BaseModel], depth: int, out: list[str]) -> None:
+    """What an item of a list says, where the list is empty by default."""
+    pad = "  " * depth
+    out += [f"{pad}# Or with items of its own, in place of the line above:", f"{pad}# {name}:"]
+    body: list[str] = []
+    _write_fields(inner, {}, depth + 2, body)
+    help_text, first, *rest = body
+    out += [help_text[2:], first[2:].replace("# ", "# - ", 1), *rest]
 
 
 def _write_value(name: str, value: Any, inner: type[BaseModel] | None, depth: int, out: list[str]) -> None:

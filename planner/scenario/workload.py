@@ -12,7 +12,9 @@ from pydantic import Field, field_validator, model_validator
 
 from planner.choices import (
     ContextKind,
+    Engine,
     Gradients,
+    KvCache,
     Offload,
     OptimiserStates,
     Precision,
@@ -22,8 +24,16 @@ from planner.choices import (
     Schedule,
     Sharding,
     Software,
+    WeightFormat,
 )
 from planner.scenario.fields import Count, Fraction, Id, Month, Positive, Strict
+from planner.scenario.serving_load import ServingLoad
+
+WEIGHTS_OF = {
+    Precision.FP8: (WeightFormat.FP8, WeightFormat.FP8_BLOCK, WeightFormat.INT8),
+    Precision.FP4: (WeightFormat.NVFP4, WeightFormat.MXFP4),
+}
+"""Formats whose products run in a narrow precision; 16-bit products take all others."""
 
 
 class WorkloadKind(StrEnum):
@@ -125,6 +135,34 @@ class Slo(Strict):
     """Time between output tokens that 99 of 100 requests meet, in seconds."""
 
 
+class Disaggregated(Strict):
+    """Separate pools of replicas for prompts (prefill) and answers (decode), caches moving between them."""
+
+    prefill_group: Id | None = None
+    """Group of servers that only computes prompts; with decode_group. Both pools share all servers by default."""
+    decode_group: Id | None = None
+    """Group of servers that only decodes."""
+    prefill_replicas: Count | None = None
+    """Replicas that compute prompts; what serves most within the objective by default."""
+    decode_replicas: Count | None = None
+    """Replicas that decode; what serves most within the objective by default."""
+
+    @model_validator(mode="after")
+    def _two_groups_or_none(self) -> Self:
+        """Groups of both pools, apart.
+
+        Raises:
+            ValueError: One is missing, or both are the same.
+        """
+        if (self.prefill_group is None) != (self.decode_group is None):
+            raise ValueError("prefill_group and decode_group go together: state both, or neither")
+        if self.prefill_group is not None and self.prefill_group == self.decode_group:
+            raise ValueError(
+                "prefill_group and decode_group are the same; state neither, and the pools share it"
+            )
+        return self
+
+
 class Workload(Strict):
     """Something that runs on the cluster."""
 
@@ -166,11 +204,38 @@ class Workload(Strict):
     """Answer length of a request."""
     slo: Slo = Slo()
     """Latency limits the serving throughput is found under."""
+    load: ServingLoad | None = None
+    """Requests to be answered, by which planner search sizes a fleet; none by default."""
+    engine: Engine = Engine.VLLM
+    """Serving engine: vllm, tensorrt-llm or sglang; another one goes by the class it is most like."""
+    disaggregated: Literal["auto"] | Disaggregated | None = None
+    """Separate pools for prefill and decode: auto for the split that serves most, or what is set of it; none by
+    default."""
+    weights: WeightFormat | None = None
+    """Format of a served model's weights: bf16, fp8, fp8-block, int8, int4, nvfp4 or mxfp4; the usual one of the
+    precision by default."""
+    kv_cache: KvCache | None = None
+    """Format of cached keys and values: bf16 or fp8; fp8 by default where some product is narrow."""
+    draft_tokens: Annotated[int, Field(ge=0, le=16, strict=True)] = 0
+    """Tokens drafted for each step of speculative decoding; 0 is none."""
+    acceptance_fraction: Fraction = 0.7
+    """Chance that a drafted token is accepted when those before it were."""
 
     @model_validator(mode="after")
     def _scaling_of_a_narrow_format(self) -> Self:
         if self.scaling is not None and self.precision is Precision.BF16:
             raise ValueError("scaling is for precision fp8 or fp4")
+        return self
+
+    @model_validator(mode="after")
+    def _weights_of_the_precision(self) -> Self:
+        known = WEIGHTS_OF.get(self.precision)
+        if self.weights is not None and known is not None and self.weights not in known:
+            said = " or ".join(one.value for one in known)
+            raise ValueError(
+                f"weights {self.weights.value} don't go with precision {self.precision.value}, which takes {said}; "
+                "precision bf16 takes any and widens them"
+            )
         return self
 
     @field_validator("tokens_trillion", mode="before")

@@ -1,26 +1,28 @@
 """P10 and P90 of results, from the ranges of what they rest on.
 
 Every given line with a range is drawn as a two-piece normal around its value; the design, the plan
-and the dates stay as they are. Prices of one family of parts (all modules, all switches) move together;
-all other inputs are drawn independently of each other.
+and the dates stay as they are. What moves together stands in `planner.study.risk_inputs`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import erfc
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from planner.arrays import Floats
 from planner.evaluate import Evaluation, Range, evaluate
-from planner.ledger import Axis, Kind, Line
+from planner.ledger import Line
+from planner.study.risk_inputs import Inputs, inputs_of, ranged
+from planner.study.risk_sampling import Z90, normal_scores
 
+__all__ = ["DRAWS", "HEADLINE_KEYS", "SEED", "Drawing", "ranged", "two_piece_normal", "with_ranges"]
 DRAWS = 255
 SEED = 20261130
-Z90 = 1.2815515655446004
-"""Standard normal quantile of 90 %."""
-
+CHUNK = 2500
+"""Draws evaluated in one call: each call designs the cluster once more, and more draws take more memory."""
 
 HEADLINE_KEYS = (
     "outcome.gpu_utilisation_fraction",
@@ -48,19 +50,61 @@ HEADLINE_KEYS = (
 )
 
 
-def ranged(evaluation: Evaluation) -> list[Line]:
-    """Given scalar lines whose source states a range, in the ledger's order."""
-    return [
-        line
-        for line in evaluation.ledger
-        if line.kind is Kind.GIVEN
-        and line.axis is Axis.SCALAR
-        and (line.low is not None or line.high is not None)
-    ]
+@dataclass(frozen=True)
+class Drawing:
+    """A plan as a function of scores: results of many draws, all of one design.
+
+    Attributes:
+        evaluation: The plan.
+        inputs: What is drawn.
+        keys: Scalar lines that come out; those the plan lacks are left out.
+    """
+
+    evaluation: Evaluation
+    inputs: Inputs
+    keys: tuple[str, ...]
+
+    @cached_property
+    def found(self) -> tuple[str, ...]:
+        """The keys that the plan has."""
+        return tuple(key for key in dict.fromkeys(self.keys) if key in self.evaluation.ledger)
+
+    def scores(self, rows: int, random: np.random.Generator) -> Floats:
+        """A Latin hypercube of scores, shape (rows, columns)."""
+        return normal_scores(rows, self.inputs.width, random, correlated=self.inputs.correlated)
+
+    def values(self, scores: Floats) -> dict[str, Floats]:
+        """Values of the inputs by key, shape (rows,) each."""
+        ledger = self.evaluation.ledger
+        return {
+            line.key: two_piece_normal(line, ledger.scalar(line), scores[:, column])
+            for line, column in zip(self.inputs.lines, self.inputs.columns, strict=True)
+        }
+
+    def results(self, scores: Floats, *, chunk: int = CHUNK) -> dict[str, Floats]:
+        """Results by key, shape (rows,) each.
+
+        The first draw of every call is the plan itself, since the plan of execution is chosen by it.
+        """
+        found: dict[str, list[Floats]] = {key: [] for key in self.found}
+        for at in range(0, len(scores), chunk):
+            rows = np.concatenate([np.zeros((1, scores.shape[1])), scores[at : at + chunk]])
+            draws = self.values(rows)
+            ledger = evaluate(
+                self.evaluation.loaded, self.evaluation.parts.catalog, draws=draws, keys=self.found
+            ).ledger
+            for key in self.found:
+                found[key].append(ledger.value(key)[1:])
+        return {key: np.concatenate(pieces) for key, pieces in found.items()}
 
 
 def with_ranges(
-    evaluation: Evaluation, keys: tuple[str, ...] = HEADLINE_KEYS, *, draws: int = DRAWS, seed: int = SEED
+    evaluation: Evaluation,
+    keys: Sequence[str] = HEADLINE_KEYS,
+    *,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
 ) -> Evaluation:
     """The same evaluation with P10, P50 and P90 of its results.
 
@@ -71,78 +115,42 @@ def with_ranges(
         keys: Scalar lines to report on; absent ones are left out.
         draws: Number of draws.
         seed: Same seed, same ranges.
+        bounds: P10 and P90 of inputs by key, before those of their sources.
     """
-    inputs = ranged(evaluation)
-    if not evaluation.feasible or not inputs:
+    if not evaluation.feasible:
         return evaluation
-    columns = _columns(inputs)
-    uniform = _latin_hypercube(draws, max(columns) + 1, seed)[:, columns]
-    ledger = evaluation.ledger
-    values = {
-        line.key: np.concatenate([[ledger.scalar(line)], two_piece_normal(line, ledger.scalar(line), column)])
-        for line, column in zip(inputs, uniform.T, strict=True)
-    }
-    drawn = evaluate(evaluation.loaded, evaluation.parts.catalog, draws=values).ledger
-    found: dict[str, Range] = {}
-    for key in keys:
-        if key in drawn:
-            column = drawn.value(key)[1:]  # the first row is the plan itself
-            low, middle, high = np.quantile(column, [0.1, 0.5, 0.9])
-            found[key] = Range(float(low), float(middle), float(high), column)
-    return replace(evaluation, ranges=found)
+    drawing = Drawing(evaluation, inputs_of(evaluation, bounds), tuple(keys))
+    if not drawing.inputs.lines:
+        return evaluation
+    results = drawing.results(drawing.scores(draws, np.random.default_rng(seed)))
+    return replace(evaluation, ranges={key: range_of(column) for key, column in results.items()})
 
 
-def _columns(inputs: list[Line]) -> list[int]:
-    """Column of draws for each input: prices of one family of parts rise and fall together."""
-    known: dict[str, int] = {}
-    found = []
-    for line in inputs:
-        family = line.source.where.rpartition("/")[0] if line.source is not None else ""
-        name = f"price {family}" if line.key.startswith("price.") and family else line.key
-        found.append(known.setdefault(name, len(known)))
-    return found
+def range_of(column: Floats) -> Range:
+    """Quantiles of draws."""
+    low, middle, high = np.quantile(column, [0.1, 0.5, 0.9])
+    return Range(float(low), float(middle), float(high), column)
 
 
-def two_piece_normal(line: Line, value: float, uniform: Floats) -> Floats:
+def two_piece_normal(line: Line, value: float, scores: Floats) -> Floats:
     """Draws whose median is the value, with the line's P10 and P90; never past zero or, for shares, one.
 
+    Args:
+        line: With its range.
+        value: The plan's.
+        scores: Standard normal scores.
+
+    >>> from planner.ledger import Axis, Kind
     >>> from planner.sourced import Source
     >>> line = Line("a", "A", "1", Axis.SCALAR, Kind.GIVEN, source=Source("x"), low=8.0, high=14.0)
-    >>> two_piece_normal(line, 10.0, np.array([0.1, 0.5, 0.9])).round(6)
+    >>> two_piece_normal(line, 10.0, np.array([-Z90, 0.0, Z90])).round(6)
     array([ 8., 10., 14.])
     """
-    z = _normal_quantile(uniform)
     low = value if line.low is None else line.low
     high = value if line.high is None else line.high
-    width = np.where(z < 0, value - low, high - value) / Z90
+    width = np.where(scores < 0, value - low, high - value) / Z90
     least = 1.0 if line.key == "power.pue" else 0.05 * value
-    found = np.maximum(value + z * width, least)
+    found = np.maximum(value + scores * width, least)
     if line.unit.startswith("fraction") and value <= 1.0:
         found = np.minimum(found, 1.0)
     return np.asarray(found)
-
-
-def _latin_hypercube(draws: int, inputs: int, seed: int) -> Floats:
-    """One draw in each of ``draws`` equal slices of every input, shuffled; shape (draws, inputs)."""
-    random = np.random.default_rng(seed)
-    slices = np.argsort(random.random((draws, inputs)), axis=0)
-    return np.asarray((slices + random.random((draws, inputs))) / draws)
-
-
-def _normal_quantile(p: Floats) -> Floats:
-    """Inverse of the standard normal distribution, by Newton steps on a series of its tail.
-
-    Absolute error under 1e-9 between 1e-6 and 1 - 1e-6.
-
-    Source:
-        abramowitz-stegun 26.2.23 for the start.
-    """
-    upper = np.minimum(p, 1.0 - p)
-    t = np.sqrt(-2.0 * np.log(upper))
-    top = 2.515517 + 0.802853 * t + 0.010328 * t * t
-    bottom = 1.0 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t**3
-    z = t - top / bottom
-    for _ in range(2):
-        tail = np.array([0.5 * erfc(one / 2**0.5) for one in z])
-        z = z + (tail - upper) * np.sqrt(2.0 * np.pi) * np.exp(z * z / 2.0)
-    return np.asarray(np.where(p < 0.5, -z, z))

@@ -11,10 +11,11 @@ from planner.evaluate import Evaluation, evaluate
 from planner.scenario.load import load_scenario
 from planner.scenario.parts import with_part_problems
 from planner.study.bands import with_ranges
+from planner.study.risk import with_swings
 
 
 def plan(scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence[Path] = ()) -> Evaluation:
-    """Read a scenario, evaluate it, and draw the ranges of its results.
+    """Read a scenario, evaluate it, draw the ranges of its results, and find what swings its cost most.
 
     Args:
         scenario: A file, or the name of a shipped scenario.
@@ -29,4 +30,4 @@ def plan(scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence
         loaded = load_scenario(scenario, changes=changes)
     except ScenarioError as error:
         raise with_part_problems(error, shelf) from error
-    return with_ranges(evaluate(loaded, shelf))
+    return with_swings(with_ranges(evaluate(loaded, shelf)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -11,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult, SystemCommand
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher
 from textual.worker import get_current_worker
@@ -24,20 +24,31 @@ from planner.documents import Path_
 from planner.errors import PlannerError
 from planner.tui.bar import OutcomesBar
 from planner.tui.browse import CatalogPane
+from planner.tui.commands import Commands
 from planner.tui.draft import Draft, retexted
 from planner.tui.editing import Editing
 from planner.tui.evaluating import Answer, Evaluate, Question, answer, refined
-from planner.tui.exporting import export
 from planner.tui.files import Shelf, state_folder
-from planner.tui.keymap import BINDINGS, FOOTERS, HIGH_CONTRAST, LATER, SCREENS, THEMES
+from planner.tui.filling import Filling
+from planner.tui.foldering import Foldering
+from planner.tui.footers import footer
+from planner.tui.guiding import Guiding
+from planner.tui.keeping import Keeping
+from planner.tui.keymap import BINDINGS, OWN_THEMES, SCREENS
 from planner.tui.lines import Line, Lines, plain
 from planner.tui.looking import Looking
 from planner.tui.opening import Opening
 from planner.tui.overlay import Overlay
-from planner.tui.panes import ExportPane, SectionPane, StartPane, WherePane
+from planner.tui.panes import ExportPane, SectionPane, WherePane
 from planner.tui.plan import PlanPane
+from planner.tui.screen_network import NetworkPane
+from planner.tui.screens import DEFERRED, EXTRA, Deferred, tab_names
+from planner.tui.start import StartPane
 from planner.tui.state import Stand, State, taken
+from planner.tui.studying import Studying
 from planner.tui.timeline import Step, Timeline
+from planner.tui.watching import Watching
+from planner.tui.writing import Writing
 
 if TYPE_CHECKING:
     from planner.catalog.store import Catalog
@@ -49,15 +60,19 @@ PAUSE_S = 0.12
 QUICK_S = 0.02
 
 
-class PlannerApp(Editing, Looking, Opening):
+class PlannerApp(
+    Commands, Editing, Filling, Foldering, Guiding, Keeping, Looking, Opening, Studying, Watching, Writing
+):
     """Edits one plan and shows what it comes to.
 
     Args:
-        scenario: File or shipped name to open; None shows what can be opened.
+        scenario: File or shipped name to open; a folder, or None for the current one, shows what can be opened.
         catalog_folders: Overlays of the catalog.
         evaluate: Stands in for the evaluation, in tests.
         shelf: Where recovery files go; the user's state folder by default.
         clock: Time of day as shown in the history.
+        read_only: Whether nothing can be edited or written.
+        keymap: Keys by action, in place of the default ones.
     """
 
     TITLE = "cluster-planner"
@@ -83,13 +98,6 @@ class PlannerApp(Editing, Looking, Opening):
             super().__init__()
             self.index = index
 
-    class Wrote(Message):
-        """A report file was written, or couldn't be; the last one says so."""
-
-        def __init__(self, said: str, bad: bool, last: bool) -> None:
-            super().__init__()
-            self.said, self.bad, self.last = said, bad, last
-
     def __init__(
         self,
         scenario: str | None = None,
@@ -98,10 +106,16 @@ class PlannerApp(Editing, Looking, Opening):
         evaluate: Evaluate | None = None,
         shelf: Shelf | None = None,
         clock: Callable[[], str] | None = None,
+        read_only: bool = False,
+        keymap: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self.animation_level = "none"
-        self.scenario = scenario
+        is_folder = scenario is not None and Path(scenario).is_dir()
+        self.folder = (Path(scenario) if is_folder and scenario is not None else Path()).resolve()
+        self.scenario = None if is_folder else scenario
+        self.read_only = read_only
+        self.keymap = dict(keymap or {})
         self.folders = tuple(catalog_folders)
         self.evaluate = evaluate
         self.shelf = shelf or Shelf(state_folder())
@@ -113,7 +127,9 @@ class PlannerApp(Editing, Looking, Opening):
         self._catalog_lock = threading.Lock()
         self._pause: Timer | None = None
         self._late: Timer | None = None
-        self.register_theme(HIGH_CONTRAST)
+        for theme in OWN_THEMES:
+            self.register_theme(theme)
+        self.set_keymap(self.keymap)
 
     def compose(self) -> ComposeResult:
         """Bar, tabs, one pane at a time, keys."""
@@ -123,14 +139,17 @@ class PlannerApp(Editing, Looking, Opening):
             yield StartPane(id="start")
             yield PlanPane(id="plan")
             yield WherePane([("time", "time"), ("power", "power"), ("money", "money")], id="where")
-            yield SectionPane([("network", "network")], id="network")
+            yield NetworkPane(id="network")
             yield CatalogPane(id="catalog")
             yield ExportPane(id="export")
+            for one in EXTRA:
+                yield Deferred(one)
         yield Lines([Line()], id="foot")
 
     def on_mount(self) -> None:
         """Open what was asked for; the catalog's list is read behind the first frame."""
-        self.set_interval(1.0, self._count)
+        self.listen_for_signals()
+        self.set_interval(1.0, self._each_second)
         self.start()
         self.call_after_refresh(self._read_index)
 
@@ -149,6 +168,8 @@ class PlannerApp(Editing, Looking, Opening):
     def put(self, state: State) -> None:
         """Take a state and draw it."""
         self.state = state
+        if not self.screen_stack:
+            return
         base = self.screen_stack[0]
         base.query_one("#bar", OutcomesBar).show(state)
         self.draw_pane()
@@ -163,19 +184,22 @@ class PlannerApp(Editing, Looking, Opening):
             base.query_one(f"#{pane}", SectionPane).show(self.state)
         elif pane == "export":
             base.query_one("#export", ExportPane).show(self.state)
+        elif pane == "catalog":
+            base.query_one("#catalog", CatalogPane).show(self.state)
+        elif pane in DEFERRED:
+            base.query_one(f"#{pane}", Deferred).show(self.state)
         typing = pane == "plan" and base.query_one("#plan", PlanPane).typing
-        base.query_one("#foot", Lines).show(
-            [plain(f" {FOOTERS['remedy' if self.applying else 'typing' if typing else pane]}", "dim")]
-        )
-        parts: list[tuple[str, str]] = []
-        for digit, name, title in SCREENS:
-            front, gap = name == pane, "  " if parts else ""
-            told = f"[{digit} {title}]" if front else f"{digit} {title}"
-            parts.append((f"{gap}{told}", "head" if front else "dim"))
+        shown = "remedy" if self.applying else "typing" if typing else pane
+        base.query_one("#foot", Lines).show([plain(f" {footer(shown, self.keymap, self.size.width)}", "dim")])
+        parts = [
+            (told, "head" if front else "dim") for told, front in tab_names(SCREENS, pane, self.size.width)
+        ]
         base.query_one("#tabs", Lines).show([Line(tuple(parts))])
 
     def on_key(self, event: events.Key) -> None:
         """Keys that were on their way when a box opened are typed into it, and do nothing else."""
+        if not self.screen_stack or not self.screen_stack[0].query("#plan"):  # as the program begins or ends
+            return
         if len(self.screen_stack) == 1:
             if self.plan.typing and (event.is_printable or event.key in ("enter", "escape")):
                 event.prevent_default()
@@ -185,7 +209,7 @@ class PlannerApp(Editing, Looking, Opening):
 
     def show_pane(self, name: str) -> None:
         """Bring a pane to the front."""
-        if self.state.draft is None and name in ("plan", "where", "network", "export"):
+        if self.state.draft is None and name in ("plan", "where", "network", "export", *DEFERRED):
             self.say("open a plan first")
             return
         base = self.screen_stack[0]
@@ -197,7 +221,10 @@ class PlannerApp(Editing, Looking, Opening):
             "start": "#start-lines", "plan": "#grid", "where": "#where-lines", "network": "#network-lines",
             "catalog": "#catalog-list", "export": "#export-lines",
         }  # fmt: skip
-        base.query_one(focus[name]).focus()
+        if name in DEFERRED:
+            base.query_one(f"#{name}", Deferred).front()
+        else:
+            base.query_one(focus[name]).focus()
         self.call_after_refresh(self.draw_pane)
 
     def say(self, text: str) -> None:
@@ -214,6 +241,12 @@ class PlannerApp(Editing, Looking, Opening):
             if self._catalog is None:
                 self._catalog = open_catalog(self.folders)
             return self._catalog
+
+    def add_folder(self, path: Path) -> None:
+        """Look parts up in one more folder or file, before all others; the catalog is opened anew."""
+        with self._catalog_lock:
+            self.folders = (*self.folders, path)
+            self._catalog = None
 
     def change(self, draft: Draft, *, timeline: Timeline | None = None, preview: bool = False) -> None:
         """Take a changed plan and evaluate it."""
@@ -260,7 +293,8 @@ class PlannerApp(Editing, Looking, Opening):
         if self.state.awaiting and self.state.draft is not None:
             self.put(replace(self.state, late=True, waited=self.state.waited or LATE_S))
 
-    def _count(self) -> None:
+    def _each_second(self) -> None:
+        self.look_at_disk()
         if self.state.late and self.state.awaiting:
             self.put(replace(self.state, waited=self.state.waited + 1.0))
 
@@ -294,39 +328,14 @@ class PlannerApp(Editing, Looking, Opening):
         self.told_index(event.index)
         self.screen_stack[0].query_one("#catalog", CatalogPane).show_catalog(event.index, self.catalog())
         self.draw_pane()
-
-    # Export
-
-    @on(ExportPane.Starts)
-    def _export(self, event: ExportPane.Starts) -> None:
-        draft = self.state.draft
-        if draft is None:
-            return
-        self.query_one("#export", ExportPane).began()
-        job = partial(self._exported, draft.text, draft.path, event.formats, Path(event.folder).expanduser())
-        self.run_worker(job, thread=True, exclusive=True, group="export")
-
-    def _exported(self, text: str, path: Path, formats: tuple[str, ...], folder: Path) -> None:
-        import traceback
-
-        try:
-            for said, bad in export(text, path, formats, folder, catalog=self.folders):
-                self.post_message(self.Wrote(said, bad, False))
-            self.post_message(self.Wrote("done", False, True))
-        except Exception:  # a fault in a presenter must not take the edits with it
-            file = self.shelf.fault(traceback.format_exc(), self.clock())
-            self.post_message(self.Wrote(f"internal error, saved to {file}", True, True))
-
-    def on_planner_app_wrote(self, event: Wrote) -> None:
-        """Tell the export screen."""
-        self.screen_stack[0].query_one("#export", ExportPane).wrote(
-            event.said, bad=event.bad, last=event.last
-        )
+        gc.freeze()  # what is loaded by now stays; without it each full collection costs an evaluation 50 ms
 
     # Steps
 
     def step(self, draft: Draft, path: Path_, label: str, old: str, new: str) -> None:
         """Take an edit into the history, keep it safe on disk, and evaluate it."""
+        if self.refuses_edits():
+            return
         if self.state.draft is not None and draft.text == self.state.draft.text:
             self.change(draft)
             return
@@ -337,7 +346,7 @@ class PlannerApp(Editing, Looking, Opening):
     def guard(self) -> None:
         """Write unsaved edits to the recovery file, or take it away once nothing is unsaved."""
         draft = self.state.draft
-        if draft is None:
+        if draft is None or self.read_only:
             return
         if not draft.dirty:
             self.shelf.forget(draft.path)
@@ -364,8 +373,6 @@ class PlannerApp(Editing, Looking, Opening):
         name = next((pane for key, pane, _ in SCREENS if key == str(digit)), None)
         if name is not None:
             self.show_pane(name)
-        elif digit in LATER:
-            self.say(f"screen {digit}, {LATER[digit]}, comes in a later version")
 
     def action_export(self) -> None:
         """To the export screen."""
@@ -382,21 +389,6 @@ class PlannerApp(Editing, Looking, Opening):
             self.show_pane("plan")
         elif self.state.said:
             self.say("")
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action by name."""
-        for digit, name, title in SCREENS:
-            yield SystemCommand(f"Screen {digit}: {title}", "", partial(self.show_pane, name))
-        for title, action in (
-            ("Undo", self.action_undo), ("Redo", self.action_redo), ("Pin this state", self.action_pin),
-            ("Back to the pin", self.action_back_to_pin), ("Why this number", self.action_why),
-            ("History of edits", self.action_history), ("Save", self.action_save), ("Save as", self.action_save_as),
-            ("Open another plan", self.action_open_other), ("Copy", self.action_copy), ("Help", self.action_help),
-            ("Quit", self.action_leave),
-        ):  # fmt: skip
-            yield SystemCommand(title, "", action)
-        for theme in THEMES:
-            yield SystemCommand(f"Theme: {theme}", "", partial(setattr, self, "theme", theme))
 
     @property
     def stand(self) -> Stand:

@@ -12,6 +12,7 @@ from planner.present import format as fmt
 from planner.present.view.changes import BETTER, moved_most, range_short
 from planner.tui.lines import LINE_CLASSES, LINE_CSS, Line, Part, cut, left, strip_of
 from planner.tui.state import Stand, State
+from planner.tui.timeline import Step
 
 NAMES: Final = ("UTIL %", "WAIT %", "DAYS", "p99 ms", "tok/s", "MW", "CAPEX", "$/GPUh", "$/Mtok")
 WANTED: Final = (80, 24)
@@ -32,7 +33,7 @@ def bar_lines(state: State, width: int, height: int) -> list[Line]:
     names = Line(((" " + "".join(left(name, size) for name in NAMES[:shown]), "head"),))
     values = Line(((" ", "plain"), *_values(state, size)[:shown]))
     if width < WANTED[0] or height < WANTED[1]:
-        wish = f" wants {WANTED[0]}x{WANTED[1]}, has {width}x{height}. {_message(state)[0]}"
+        wish = f" wants {WANTED[0]}x{WANTED[1]}, has {width}x{height}. {_message(state, width)[0]}"
         return [names, values, Line(((cut(wish, width), "warn"),))]
     swapped = state.ranges and width < WIDE
     rows = [names, values, Line(((" ", "plain"), *(_ranges if swapped else _changes)(state, size)))]
@@ -82,7 +83,7 @@ def _ranges(state: State, size: int) -> list[Part]:
     return [(left(range_short(cell), size - 1) + " ", "dim") for cell in state.headlines]
 
 
-def _message(state: State) -> tuple[str, str]:
+def _message(state: State, room: int) -> tuple[str, str]:
     """What the sentence row says first, and its style."""
     if state.said:
         return state.said, "accent"
@@ -108,13 +109,24 @@ def _message(state: State) -> tuple[str, str]:
             return f"✗ internal error{where}", "bad"
         case Stand.CURRENT:
             step = state.timeline.last
-            if step is None:
-                return "", "plain"
-            most = moved_most(step.changes)
-            return f"{step.said}" + (
-                f": {most}" if most else ": nothing in the bar moved" if step.changes else ""
-            ), "plain"
+            return ("", "plain") if step is None else (edit_told(step, room), "plain")
     raise AssertionError(state.stand)
+
+
+def edit_told(step: Step, room: int) -> str:
+    """An edit and what it moved most; where room is short the edit is told in fewer words, never its effect."""
+    effect = moved_most(step.changes)
+    if not effect and step.changes:
+        first = all(change.text in ("", "new") for change in step.changes)
+        effect = "the first values of this plan" if first else "nothing in the bar moved"
+    if not effect:
+        return step.said
+    short = step.label.rsplit(".", 2)[-2:]
+    names = (step.label, ".".join(short), short[-1]) if step.old or step.new else ()
+    told = (step.said, *(f"{name} > {step.new}" for name in names))
+    rest = room - len(effect) - 2
+    said = next((one for one in told if len(one) <= rest), cut(told[-1], max(rest, 0)))
+    return f"{said}: {effect}"
 
 
 def _sentence(state: State, width: int) -> Line:
@@ -122,7 +134,7 @@ def _sentence(state: State, width: int) -> Line:
     name = "" if draft is None else f"{draft.path.name}{' *' if draft.dirty else ''}"
     name = cut(name, max(12, width // 3))
     room = width - len(name) - 3
-    said, style = _message(state)
+    said, style = _message(state, room)
     verdict = ""
     if state.stand is Stand.CURRENT and state.last is not None:
         verdict = state.last.verdict

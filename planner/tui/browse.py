@@ -16,8 +16,12 @@ from planner.catalog.schema import FAMILIES
 from planner.catalog.store import Catalog
 from planner.catalog.summaries import unit_of
 from planner.errors import InputError
+from planner.ledger import Ledger
 from planner.present import format as fmt
+from planner.present.view.price_path import price_path
 from planner.tui.lines import Line, Lines, LinesView, cut, left, plain, right, wrapped
+from planner.tui.part_compare import side_by_side
+from planner.tui.state import State
 
 ALL = "all"
 
@@ -34,7 +38,28 @@ def figures_of(item: Any) -> list[tuple[str, Figure]]:
     return found
 
 
-def detail_lines(row: IndexRow, catalog: Catalog, width: int) -> list[Line]:
+def price_lines(
+    row: IndexRow, price: Figure, catalog: Catalog, width: int, ledger: Ledger | None = None
+) -> list[Line]:
+    """Prices over time: a dot a date on one scale from zero, ``●`` stated and ``○`` expected, with its range."""
+    path = price_path(row.family, row.id, price, catalog, ledger)
+    room = max(8, width - 44)
+    most = max((one.high for one in path), default=0.0)
+    if len(path) < 2 or most <= 0:
+        return []
+    lines = [plain("     price over time  ● stated  ○ expected  ─ range", "dim")]
+    for one in path:
+        cells = [" "] * room
+        first, last, at = (round(value / most * (room - 1)) for value in (one.low, one.high, one.usd))
+        for cell in range(first, last + 1):
+            cells[cell] = "─"
+        cells[at] = "●" if one.known else "○"
+        lines.append(plain(f"     {left(one.date, 10)} {right(fmt.money(one.usd), 14)}  {''.join(cells)}"))
+    said = [one.said for one in path if one.known][1:] + [one.said for one in path if not one.known][:1]
+    return [*lines, *(plain(f"     {one}", "dim") for text in said for one in wrapped(text, width - 7))]
+
+
+def detail_lines(row: IndexRow, catalog: Catalog, width: int, ledger: Ledger | None = None) -> list[Line]:
     """An item: what it is, whether it can be ordered, and its figures with source, letter and date."""
     entry = catalog.entry(FAMILIES[row.family], row.id)
     vendor = f", {row.vendor}" if row.vendor else ""
@@ -47,6 +72,8 @@ def detail_lines(row: IndexRow, catalog: Catalog, width: int) -> list[Line]:
         lines.append(plain(f" orderable from {row.available}", "dim"))
     for name, figure in figures_of(entry.item):
         lines += _figure(name, figure, catalog, width)
+        if name == "price_usd":
+            lines += price_lines(row, figure, catalog, width, ledger)
     lines += _plain_fields(entry.item, width)
     lines.append(plain(f" {cut(row.path, width - 2)}", "dim"))
     return lines
@@ -107,6 +134,7 @@ class CatalogPane(Container):
         Binding("slash", "filter", "filter", id="catalog.filter"),
         Binding("left", "family(-1)", "family", show=False, id="catalog.previous"),
         Binding("right", "family(1)", "family", show=False, id="catalog.next"),
+        Binding("space", "mark", "compare", id="catalog.mark"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -115,6 +143,8 @@ class CatalogPane(Container):
         self.catalog: Catalog | None = None
         self.family = "switches"
         self.found: list[IndexRow] = []
+        self.marked: list[str] = []
+        self.ledger: Ledger | None = None
 
     def compose(self) -> ComposeResult:
         """Families, filter, list and detail."""
@@ -198,6 +228,8 @@ class CatalogPane(Container):
         price = row.figure("price_usd")
         cost = f"{fmt.money(price.value)} {price.letter}" if price is not None else ""
         mark = " " if row.orderable else "✗"
+        if f"{row.family}/{row.id}" in self.marked:
+            mark = "+"
         size = max(18, min(30, room - 30))
         told = cut(f"{left(row.family, 13)}{row.summary}" if mixed else row.summary, max(0, room - size - 20))
         head = f"{mark} {left(row.id, size)}"
@@ -206,16 +238,33 @@ class CatalogPane(Container):
             f"{row.family}/{row.id}", True,
         )  # fmt: skip
 
+    def _row_of(self, key: str) -> IndexRow | None:
+        """The item of a list's key, which is its family and its id."""
+        family, _, item = key.partition("/")
+        return self.index.by_id.get((family, item)) if self.index is not None else None
+
+    def show(self, state: State) -> None:
+        """Take the open plan, whose own prices stand beside the catalog's."""
+        last = state.last
+        ledger = last.evaluation.ledger if last is not None and last.evaluation is not None else None
+        if ledger is not self.ledger:
+            self.ledger = ledger
+            self._detail()
+
     def _detail(self) -> None:
         pane = self.query_one("#catalog-detail", LinesView)
-        family, _, item = self.view.key.partition("/")
-        row = self.index.by_id.get((family, item)) if self.index is not None else None
+        row = self._row_of(self.view.key)
         if row is None or self.catalog is None:
             pane.show([])
             return
         width = self._room
+        others = [one for one in self.marked if one != self.view.key]
         try:
-            pane.show(detail_lines(row, self.catalog, width))
+            if others:
+                other = self._row_of(others[0]) or row
+                pane.show(side_by_side(other, row, self.catalog, width))
+            else:
+                pane.show(detail_lines(row, self.catalog, width, self.ledger))
         except InputError as error:
             pane.show([plain(f" {one}", "bad") for one in wrapped(str(error), width)])
         pane.scroll_to(y=0, animate=False)
@@ -245,6 +294,14 @@ class CatalogPane(Container):
     def action_filter(self) -> None:
         """Type a filter."""
         self.query_one("#catalog-filter").focus()
+
+    def action_mark(self) -> None:
+        """Keep the item under the cursor beside whichever the cursor goes to next; again lets go of it."""
+        key = self.view.key
+        if not key:
+            return
+        self.marked = [] if key in self.marked else [key]
+        self.fill()
 
     def action_family(self, step: int) -> None:
         """Another family."""

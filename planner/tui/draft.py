@@ -7,6 +7,7 @@ that a key press parses no YAML; keeping the value changes the text.
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,17 @@ def kept(draft: Draft, path: Path_, value: Any) -> Draft:
     return retexted(draft, mark + text)
 
 
+def all_kept(draft: Draft, edits: Iterable[tuple[Path_, Any]]) -> Draft:
+    """The draft with several values written into its text; None takes a field back to its default.
+
+    Raises:
+        ScenarioError: The layout of the text can't take one of them.
+    """
+    for path, value in edits:
+        draft = restored(draft, path) if value is None else kept(draft, path, value)
+    return draft
+
+
 def restored(draft: Draft, path: Path_) -> Draft:
     """The draft with a field back at its base's value, or at the schema's default.
 
@@ -244,10 +256,11 @@ def without_item(draft: Draft, path: Path_) -> Draft:
     return found
 
 
-def new_item(items: list[Any], index: int, *, whole: bool) -> dict[str, Any]:
+def new_item(
+    items: list[Any], index: int, *, whole: bool, fields: Collection[str] = ("id",)
+) -> dict[str, Any]:
     """An item made from another one, under a free id: all of it, or the fields an item must have."""
     source = items[index] if index < len(items) else {}
-    fields = {"id", "kind", "model", "server", "gpus", "order", "in_service"}
     item = {key: copy.deepcopy(value) for key, value in source.items() if whole or key in fields}
     taken = {one.get("id") for one in items if isinstance(one, dict)}
     stem, number = str(source.get("id", "new")), 2
@@ -258,6 +271,6 @@ def new_item(items: list[Any], index: int, *, whole: bool) -> dict[str, Any]:
 
 
 __all__ = [
-    "Draft", "PlannerError", "draft_of", "is_shipped", "kept", "new_item", "open_draft", "preview", "read_text",
+    "Draft", "PlannerError", "all_kept", "draft_of", "is_shipped", "kept", "new_item", "open_draft", "preview", "read_text",
     "renamed", "restored", "retexted", "titled", "with_item", "with_workload", "without_item",
 ]  # fmt: skip

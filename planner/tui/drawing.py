@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from math import log2
 from typing import Any, Final
 
 from rich.cells import cell_len
 
+from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Figure, Section, Table
 from planner.tui.lines import Line, Part, clipped, left, plain, right, wrapped
+from planner.tui.plot import Dot, Ticks, scatter
 
 SHADES: Final = "█▓▒░╱╲·"
 """Told apart without colour; parts past the seventh take the last one."""
+NARROW: Final = 64
+"""Under so many cells names and numbers give way to bars."""
 
 
 def section_lines(section: Section, width: int, *, tables: bool = True) -> list[Line]:
@@ -67,12 +73,13 @@ def _stack(data: dict[str, Any], width: int) -> list[Line]:
 
 def _ladder(data: dict[str, Any], width: int) -> list[Line]:
     steps = data.get("steps", ())
-    room = max(8, width - 46)
+    name = min(30, max(14, width - 32))
+    room = max(8, width - name - 16)
     lines = []
     for step in steps:
         filled = round(max(0.0, min(1.0, float(step["after"]))) * room)
         bar = "█" * filled + "·" * (room - filled)
-        lines.append(plain(f" {left(str(step['step']), 30)} {bar} {right(str(step['text']), 11)}"))
+        lines.append(plain(f" {left(str(step['step']), name)} {bar} {right(str(step['text']), 11)}"))
     return lines
 
 
@@ -80,7 +87,8 @@ def _waterfall(data: dict[str, Any], width: int) -> list[Line]:
     steps = data.get("steps", ())
     ends = [float(step[key]) for step in steps for key in ("start", "end")]
     low, high = min(0.0, *ends, 0.0), max(1e-12, *ends, 1e-12)
-    room = max(8, width - 48)
+    name, value = min(28, max(14, width - 34)), 16 if width >= NARROW else 11
+    room = max(8, width - name - value - 4)
     lines = []
     for step in steps:
         first, last = sorted(
@@ -89,7 +97,7 @@ def _waterfall(data: dict[str, Any], width: int) -> list[Line]:
         block = "█" if step.get("kind") == "total" else "▓"
         bar = "·" * first + block * max(1, last - first)
         lines.append(
-            plain(f" {left(str(step['label']), 28)} {left(bar, room)} {right(str(step['text']), 16)}")
+            plain(f" {left(str(step['label']), name)} {left(bar, room)} {right(str(step['text']), value)}")
         )
     return lines
 
@@ -112,21 +120,25 @@ def _lanes(data: dict[str, Any], width: int) -> list[Line]:
 def _sankey(data: dict[str, Any], width: int) -> list[Line]:
     flows = data.get("flows", ())
     most = max((float(flow["value"]) for flow in flows), default=0.0)
-    room = max(8, width - 62)
+    name = min(37, max(12, width - 36))
+    room = max(8, width - name - 25)
     lines = []
     for flow in flows:
         bar = "█" * max(1, round(float(flow["value"]) / most * room)) if most > 0 else ""
         lines.append(
             plain(
-                f" {left(str(flow['from']), 21)} > {left(str(flow['to']), 21)} {left(bar, room)} {right(str(flow['text']), 10)}"
+                f" {left(str(flow['from']), 5)} > {left(str(flow['to']), name)} {left(bar, room)} {right(str(flow['text']), 10)}"
             )
         )
     return lines
 
 
 def _topology(data: dict[str, Any], width: int) -> list[Line]:
-    """Tiers as rows, the first and last switches of each, the count between; links between the rows."""
-    lines: list[Line] = []
+    """Tiers as rows, the first and last switches of each, the count between; links between the rows.
+
+    A grid, a mesh or a ring of groups has no rows; what is said beside its drawing stands for it.
+    """
+    lines = [plain(f" {said}") for said in data.get("lines", ())]
     room = max(10, width - 12 - 30)
     for position, tier in enumerate(data.get("tiers", ())):
         if position:
@@ -150,6 +162,109 @@ def _boxes(group: dict[str, Any]) -> str:
     return one if groups == 1 else f"{groups:,} x {one}"
 
 
+def _bars(data: dict[str, Any], width: int) -> list[Line]:
+    """Stacked bars below each other from one zero, and which shade is which part."""
+    bars, order = data.get("bars", ()), list(data.get("parts", ()))
+    most = max((sum(float(part["value"]) for part in bar["parts"]) for bar in bars), default=0.0)
+    if most <= 0:
+        return []
+    room = max(8, width - 34)
+    lines = []
+    for bar in bars:
+        drawn, at = "", 0.0
+        for part in bar["parts"]:
+            at += float(part["value"])
+            drawn += _shade(order.index(part["part"])) * (round(at / most * room) - len(drawn))
+        lines.append(
+            plain(f" {left(str(bar['label']), 14)} {left(drawn, room)} {right(str(bar['text']), 16)}")
+        )
+    legend = "   ".join(f"{_shade(place) * 2} {part}" for place, part in enumerate(order))
+    return [*lines, *(plain(f" {one}", "dim") for one in wrapped(legend, width - 2))]
+
+
+def _oneline(data: dict[str, Any], width: int) -> list[Line]:
+    """The stages of the power chain below each other, with what hangs on them."""
+    lines = []
+    for stage in (*data.get("stages", ()), data.get("branch")):
+        if stage:
+            said = f"{stage['name']}: {', '.join(stage['lines'])}"
+            lines += [plain(f" {one}") for one in wrapped(said, width - 2)]
+    return lines
+
+
+def _tornado(data: dict[str, Any], width: int) -> list[Line]:
+    """Bars around one rule, which is the plan as it stands: ``▒`` towards the input's P10, ``█`` towards its P90."""
+    bars, base = data.get("bars", ()), float(data.get("base", 0.0))
+    ends = [float(bar[key]) for bar in bars for key in ("low", "high")]
+    if not ends:
+        return []
+    low, high = min(base, *ends), max(base, *ends)
+    name = max(16, min(38, width // 3))
+    room = max(8, width - name - 26)
+    scale = (room - 1) / (high - low) if high > low else 0.0
+    rule = round((base - low) * scale)
+    lines = [
+        plain(
+            f" {left(str(data.get('unit', '')), name)} {right('P10', 10)}  {left('', room)} {right('P90', 10)}",
+            "dim",
+        )
+    ]
+    for bar in bars:
+        row = [" "] * room
+        for key, block in (("low", "▒"), ("high", "█")):
+            at = round((float(bar[key]) - low) * scale)
+            for cell in range(min(at, rule), max(at, rule) + (at != rule)):
+                row[cell] = block
+        row[rule] = "│"
+        shown = [fmt.significant(float(bar[key])) for key in ("low", "high")]
+        lines.append(
+            plain(
+                f" {left(str(bar['name']), name)} {right(shown[0], 10)}  {''.join(row)} {right(shown[1], 10)}"
+            )
+        )
+    return lines
+
+
+def _odds(data: dict[str, Any], width: int) -> list[Line]:
+    """How many of a hundred draws stay at or below a value, with the limit's row marked."""
+    points, limit = data.get("points", ()), float(data.get("limit", 0.0))
+    room, told, lines = max(8, width - 34), False, []
+    for point in points[1::2]:
+        value, odds = float(point["value"]), float(point["odds"])
+        mark = " "
+        if not told and value > limit:
+            mark, told = "<", True
+        bar = "█" * round(odds / 100 * room)
+        said = f" {data.get('limit_text', 'limit')!s}" if mark == "<" else ""
+        lines.append(
+            plain(
+                f" {right(fmt.significant(value), 12)} {left(bar, room)} {right(f'{odds:.0f} %', 6)} {mark}{said}"
+            )
+        )
+    return lines
+
+
+def _bandwidth(data: dict[str, Any], width: int) -> list[Line]:
+    """Curves over message size in doublings, measured points over them; both axes logarithmic."""
+    model, points = data.get("model", ()), data.get("points", ())
+    curve = [(log2(row["bytes"]), log2(row["rate"])) for row in model if row["rate"] > 0]
+    parts = [step / 8 for step in range(8)]
+    dots = [
+        Dot(one[0] + (other[0] - one[0]) * part, one[1] + (other[1] - one[1]) * part, "─")
+        for one, other in pairwise(curve)
+        for part in parts
+    ]
+    dots += [Dot(log2(row["bytes"]), log2(row["rate"]), "●", 1) for row in points if row["rate"] > 0]
+    if not dots:
+        return []
+    sizes, rates = [2.0**one.x for one in dots], [2.0**one.y for one in dots]
+    x = Ticks(fmt.quantity(min(sizes), "byte"), fmt.quantity(max(sizes), "byte"), "message size")
+    y = Ticks(
+        fmt.significant(min(rates)), fmt.significant(max(rates)), "GB/s: ─ the plan's curve, ● measured;"
+    )
+    return scatter(dots, x, y, min(width - 2, 100), 14)
+
+
 _DRAW: Final[dict[str, Callable[[dict[str, Any], int], list[Line]]]] = {
     "stack": _stack,
     "ladder": _ladder,
@@ -157,6 +272,11 @@ _DRAW: Final[dict[str, Callable[[dict[str, Any], int], list[Line]]]] = {
     "lanes": _lanes,
     "sankey": _sankey,
     "topology": _topology,
+    "bars": _bars,
+    "oneline": _oneline,
+    "tornado": _tornado,
+    "odds": _odds,
+    "bandwidth": _bandwidth,
 }
 
 

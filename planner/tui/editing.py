@@ -19,17 +19,16 @@ from planner.errors import InputError, PlannerError
 from planner.present import format as fmt
 from planner.tui.draft import (
     Draft,
+    all_kept,
     draft_of,
     kept,
-    new_item,
     preview,
     renamed,
     restored,
-    with_item,
-    with_workload,
     without_item,
 )
 from planner.tui.fields import Field, Holds, field_at, fields_of
+from planner.tui.listing import moved, with_word, without_part, without_word
 from planner.tui.overlay import Choice, Picker
 from planner.tui.parts import DEFAULT, PartPicker
 from planner.tui.plan import PlanPane
@@ -53,7 +52,9 @@ class Editing(App[int]):
     @on(PlanPane.Wants)
     def _wanted(self, event: PlanPane.Wants) -> None:
         app, draft = self._app, self._app.state.draft
-        if draft is None:
+        if draft is None or (event.what != "find" and app.refuses_edits()):
+            return
+        if _is_gone(draft, event.path):  # keys that came faster than rows were drawn
             return
         match event.what:
             case "preview":
@@ -69,11 +70,13 @@ class Editing(App[int]):
             case "pick":
                 self._pick(event.path, event.value, event.field)
             case "restore":
-                self._tried(event.path, "default", lambda: restored(draft, event.path))
+                self.tried(event.path, "default", lambda: restored(draft, event.path))
             case "add" | "copy":
-                self._add(event.path, whole=event.what == "copy")
+                app.add_at(event.path, whole=event.what == "copy")
             case "remove":
-                self._tried(event.path, "removed", lambda: without_item(draft, event.path))
+                self._remove(draft, event.path)
+            case "move":
+                self._move(draft, event.path, event.value)
             case "find":
                 self._find()
 
@@ -83,21 +86,46 @@ class Editing(App[int]):
         if draft is None:
             return
         field = field_at(path)
-        if value is None and field is not None and not field.nullable:
-            self._tried(path, "default", lambda: restored(draft, path))
+        if isinstance(path[-1], int) and _of_words(path):
+            make = (
+                partial(without_word, draft, path)
+                if value is None
+                else partial(with_word, draft, path, value)
+            )
+            self.tried(path, "removed" if value is None else _shown(value), make)
+        elif value is None and field is not None and not field.nullable:
+            self.tried(path, "default", lambda: restored(draft, path))
         else:
-            self._tried(path, _shown(value), lambda: kept(draft, path, value))
+            self.tried(path, _shown(value), lambda: kept(draft, path, value))
 
-    def _tried(self, path: Path_, new: str, make: Callable[[], Draft]) -> None:
+    def _remove(self, draft: Draft, path: Path_) -> None:
+        """Take away an item, one value of a list, or a part that may be left out."""
+        if not isinstance(path[-1], int):
+            self.tried(path, "removed", lambda: without_part(draft, path))
+        elif _of_words(path):
+            self.tried(path, "removed", lambda: without_word(draft, path))
+        else:
+            self.tried(path, "removed", lambda: without_item(draft, path))
+
+    def _move(self, draft: Draft, path: Path_, step: int) -> None:
+        """An item one place up or down; the cursor goes with it."""
+        where, at = path[:-1], path[-1]
+        assert isinstance(at, int)
+        if self.tried(path, f"moved {'up' if step < 0 else 'down'}", lambda: moved(draft, path, step)):
+            self._app.plan.go((*where, at + step))
+
+    def tried(self, path: Path_, new: str, make: Callable[[], Draft]) -> bool:
         """One edit; where it can't be made, the reason is said and the plan is as before."""
         app, draft = self._app, self._app.state.draft
         assert draft is not None
+        if app.refuses_edits():
+            return False
         try:
             found = make()
         except (PlannerError, ValueError) as error:
             told = str(error.problems[0]) if isinstance(error, PlannerError) else str(error)
             app.ask(replace(app.state, previewed=None, said=f"! {told}"))
-            return
+            return False
         app.state = replace(app.state, focus=path)
         field, old = field_at(path), draft.value(path)
         if old is None and field is not None and path not in draft.document.places:
@@ -105,23 +133,7 @@ class Editing(App[int]):
         if new == "default":
             new = _shown(found.value(path)) if found.value(path) is not None else "default"
         app.step(found, path, _label(path, draft), _shown(old), new)
-
-    def _add(self, path: Path_, *, whole: bool) -> None:
-        app, draft = self._app, self._app.state.draft
-        assert draft is not None
-        at = path[-1] if isinstance(path[-1], int) else 0
-        where = path[:-1] if isinstance(path[-1], int) else path
-        items = draft.value(where)
-        items = items if isinstance(items, list) else []
-        if items:
-            item = new_item(items, at, whole=whole)
-        else:
-            as_of = draft.loaded.scenario.as_of if draft.loaded is not None else None
-            day = (as_of or "2026-11-30")[:7]
-            item = {"id": "first", "order": day, "in_service": day}
-        make = with_workload if where == ("workloads",) else with_item
-        self._tried((*where, len(items)), str(item["id"]), lambda: make(draft, where, item))
-        app.plan.go((*where, len(items)))
+        return True
 
     # Picking
 
@@ -131,8 +143,11 @@ class Editing(App[int]):
             return
         family, target = field.family, path
         if field.holds is Holds.FIELDS and field.model is not None:
-            first = next(one for one in fields_of(field.model) if one.required)
-            family, target = first.family, (*path, first.name)
+            required = [one for one in fields_of(field.model) if one.required]
+            if len(required) != 1 or not required[0].family:
+                app.ask_required(dotted(path), field.model, partial(app.put_part, path))
+                return
+            family, target = required[0].family, (*path, required[0].name)
         if family:
             self._pick_part(family, target, value if isinstance(value, str) else "", field)
             return
@@ -150,16 +165,18 @@ class Editing(App[int]):
         picker = PartPicker(f"{dotted(path)}: {len(ids)} in the catalog", ids, family, now, field.nullable)
         app.push_screen(picker, partial(self._picked, path, field))
         if app.index is not None:
-            picker.told(app.index, self._as_of())
+            picker.told(app.index, self.as_of)
         job = partial(self._judge, picker, path, list(ids))
         app.run_worker(job, thread=True, exclusive=True, group="fits")
 
     def told_index(self, index: CatalogIndex) -> None:
         """A picker that was opened before the catalog's list was read gets its words."""
         if isinstance(self._app.screen, PartPicker):
-            self._app.screen.told(index, self._as_of())
+            self._app.screen.told(index, self.as_of)
 
-    def _as_of(self) -> str:
+    @property
+    def as_of(self) -> str:
+        """Date against which prices are stale and parts orderable."""
         draft = self._app.state.draft
         loaded = draft.loaded if draft is not None else None
         from planner.catalog.store import RELEASE
@@ -195,7 +212,7 @@ class Editing(App[int]):
             draft = self._app.state.draft
             if draft is not None:
                 default = field.default is None
-                self._tried(
+                self.tried(
                     path, "default", lambda: restored(draft, path) if default else kept(draft, path, None)
                 )
         elif chosen == BY_HAND:
@@ -283,6 +300,9 @@ class Editing(App[int]):
         if not fixes(app.state):
             app.say(no_fix(app.state))
             return
+        if not (app.state.refusal or app.state.problems):  # a missed limit has no list on the screen
+            said = (f"{number} {fix.said}" for number, fix in enumerate(fixes(app.state), start=1))
+            app.say(f"may meet the limit: {', '.join(said)}")
         if app.pane != "plan" and not app.state.refusal:
             app.show_pane("plan")  # remedies of problems are listed there
         app.applying = True
@@ -300,13 +320,31 @@ class Editing(App[int]):
         app.plan.go(fix.path)
         draft = app.state.draft
         if fix.removes and draft is not None:
-            self._tried(fix.path, "default", lambda: restored(draft, fix.path))
+            self.tried(fix.path, "default", lambda: restored(draft, fix.path))
         elif fix.renamed and draft is not None:
-            self._tried(fix.path, str(fix.renamed[-1]), lambda: renamed(draft, fix.path, fix.renamed))
+            self.tried(fix.path, str(fix.renamed[-1]), lambda: renamed(draft, fix.path, fix.renamed))
+        elif fix.more and draft is not None:
+            edits = ((fix.path, fix.value), *fix.more)
+            self.tried(fix.path, fix.said, lambda: all_kept(draft, edits))
         elif fix.applies:
             self.keep(fix.path, fix.value)
         else:
             app.say(f"{fix.said}: to be chosen by hand")
+
+
+def _is_gone(draft: Draft, path: Path_) -> bool:
+    """Whether a path goes through an item that its list hasn't got any more."""
+    for length, step in enumerate(path):
+        items = draft.value(path[:length]) if isinstance(step, int) else None
+        if isinstance(step, int) and (not isinstance(items, list) or step >= len(items)):
+            return True
+    return False
+
+
+def _of_words(path: Path_) -> bool:
+    """Whether a path is one value of a list of plain values."""
+    above = field_at(path[:-1])
+    return above is not None and above.holds is Holds.WORDS
 
 
 def _shown(value: Any) -> str:

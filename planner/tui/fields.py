@@ -47,6 +47,8 @@ FAMILY: Final[dict[str, str]] = {
     "location": "sites",
     "cooling": "cooling",
     "rental": "rentals",
+    "ups": "power_conversion",
+    "calibration": "profiles",
 }
 """Fields that name a catalog item, and the family they name it from."""
 
@@ -56,7 +58,11 @@ _UNITS: Final = {
     "batch_sequences": "seqs", "oversubscription": ": 1", "reserved_ports": "ports", "horizon_months": "months",
     "staff_fte": "FTE", "usd_per_mtoken_output": "USD/Mtok", "usd_per_gpu_hour": "USD/GPUh",
     "sell_usd_per_gpu_hour": "USD/GPUh", "software_usd_per_gpu_year": "USD/GPU/y",
-    "colocation_usd_per_kw_month": "USD/kW/mo",
+    "colocation_usd_per_kw_month": "USD/kW/mo", "mean_temperature_c": "°C", "committed_by_year": "",
+    "grow_to_gpus": "GPUs", "racks": "racks", "spare_replicas": "replicas", "rails": "rails", "planes": "planes",
+    "payment_fraction_per_month": "/month", "price_fall_fraction_per_year": "/year",
+    "server_fraction_per_year": "/year", "network_fraction_per_year": "/year",
+    "shipped_months_before_service": "months", "accepted_months_after_service": "months",
 }  # fmt: skip
 
 
@@ -67,7 +73,9 @@ class Field:
     Attributes:
         model: Class the field or item is made of, for nested fields and lists.
         bounds: Allowed range in words; empty where any value goes.
-        default: Default as plain data; `missing` where the field is required.
+        default: Default as plain data; None where the field is required.
+        scalar: Whether a bare number does in place of the fields of `model`.
+        numbers: Whether a list of plain values holds numbers.
     """
 
     name: str
@@ -81,6 +89,13 @@ class Field:
     choices: tuple[str, ...] = ()
     family: str = ""
     model: type[BaseModel] | None = None
+    scalar: bool = False
+    numbers: bool = False
+
+    @property
+    def listed(self) -> bool:
+        """Whether it holds several of something, which can be added, removed and, but for names, moved."""
+        return self.holds in (Holds.ITEMS, Holds.NAMED, Holds.WORDS)
 
     @property
     def default_text(self) -> str:
@@ -125,19 +140,22 @@ def _field(name: str, info: FieldInfo) -> Field:
     elif isinstance(default, StrEnum):
         default = str(default)
     holds, inner, choices = _kind(members)
-    family = FAMILY.get(name, "") if holds is Holds.TEXT else ""
+    family = FAMILY.get(name, "") if holds in (Holds.TEXT, Holds.WORDS) else ""
+    bare = [_bare(one) for one in members]
     return Field(
         name,
-        Holds.CATALOG if family else holds,
+        Holds.CATALOG if family and holds is Holds.TEXT else holds,
         (info.description or "").replace("\n", " "),
         nullable,
         required,
         default,
         _bounds([*info.metadata, *_metadata(members)]),
-        _UNITS.get(name) or unit_of(name),
+        _UNITS[name] if name in _UNITS else unit_of(name),
         choices,
         family,
         inner,
+        inner is not None and any(one in (int, float) for one in bare),
+        holds is Holds.WORDS and _item_of(bare[0]) in (int, float),
     )
 
 
@@ -160,6 +178,20 @@ def _metadata(members: list[Any]) -> list[Any]:
     return found
 
 
+def _item_of(thing: Any) -> Any:
+    """Kind of a list's items; the thing itself where it is no list."""
+    return _bare(typing.get_args(thing)[0]) if typing.get_origin(thing) is tuple else thing
+
+
+def _words(item: Any) -> tuple[str, ...]:
+    """Words that a list may hold; none where any do."""
+    if isinstance(item, type) and issubclass(item, StrEnum):
+        return tuple(str(one) for one in item)
+    return (
+        tuple(str(one) for one in typing.get_args(item)) if typing.get_origin(item) is typing.Literal else ()
+    )
+
+
 def _is_model(thing: Any) -> bool:
     return isinstance(thing, type) and issubclass(thing, BaseModel)
 
@@ -179,7 +211,7 @@ def _kind(members: list[Any]) -> tuple[Holds, type[BaseModel] | None, tuple[str,
     first = bare[0]
     if typing.get_origin(first) is tuple:
         item = _bare(typing.get_args(first)[0])
-        return (Holds.ITEMS, item, ()) if _is_model(item) else (Holds.WORDS, None, ())
+        return (Holds.ITEMS, item, ()) if _is_model(item) else (Holds.WORDS, None, _words(item))
     if typing.get_origin(first) is dict:
         return Holds.NAMED, _bare(typing.get_args(first)[1]), ()
     if isinstance(first, type) and issubclass(first, StrEnum):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from rich.cells import cell_len
 
 from planner.present import format as fmt
@@ -79,7 +81,7 @@ def help_lines(row: Row | None, state: State, width: int, height: int) -> list[L
         now = f"now {'' if row.value is None else f'{row.text} '}({taken}), the planner's choice"
     bounds = f" · {field.bounds}" if field.bounds else ""
     choices = f" · one of {', '.join(field.choices)}" if field.choices and field.holds is Holds.CHOICE else ""
-    pick = f" · enter: pick from {field.family}" if field.family else ""
+    pick = f" · enter: pick from {field.family}" if field.family and field.holds is Holds.CATALOG else ""
     before = state.timeline.before(row.path)
     was = f" · before {before}" if before else ""
     lines += [
@@ -111,9 +113,12 @@ def _source(row: Row, state: State) -> str:
     place = draft.document.places.get(row.path)
     if place is None:
         return "stands at its default: no file sets it"
-    return (
-        f"stands at {place}" if row.standing != "u" else f"typed by you; saved it goes to {draft.path.name}"
-    )
+    if row.standing == "u" or not place.line:  # a value that is being typed stands in no file yet
+        return f"typed by you; saved it goes to {draft.path.name}"
+    file = PurePath(place.path)
+    folder = f", in {file.parent}" if len(file.parts) > 1 else ""
+    inherited = "; inherited, an edit goes into this file" if row.standing == "base" else ""
+    return f"stands at {file.name}:{place.line}{inherited}{folder}"
 
 
 def _refusal(state: State, width: int, height: int) -> list[Line]:

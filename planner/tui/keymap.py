@@ -1,4 +1,4 @@
-"""Keys of the whole program, the footer of each screen, and the themes. Every key's id can be remapped."""
+"""Keys of the whole program and the themes. Every key's id can be remapped."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from typing import Final
 from textual.binding import Binding
 from textual.theme import Theme
 
-SCREENS: Final = (
-    ("1", "plan", "Plan"),
-    ("2", "where", "Where it goes"),
-    ("3", "network", "Network"),
-    ("6", "catalog", "Catalog"),
-    ("8", "export", "Export"),
+from planner.tui.screens import EXTRA
+
+SCREENS: Final = tuple(
+    sorted(
+        (
+            ("1", "plan", "Plan"),
+            ("2", "where", "Where it goes"),
+            ("3", "network", "Network"),
+            ("6", "catalog", "Catalog"),
+            ("8", "export", "Export"),
+            *((one.digit, one.pane, one.title) for one in EXTRA),
+        )
+    )
 )
-"""Digit, pane and name; digits that are missing belong to the screens of `LATER`."""
-LATER: Final = {4: "Compare", 5: "Study", 7: "Calibration"}
+"""Digit, pane and name."""
 
 BINDINGS: Final = [
     *(Binding(str(digit), f"digit({digit})", show=False, id=f"screen.{digit}") for digit in range(1, 10)),
@@ -26,26 +32,17 @@ BINDINGS: Final = [
     Binding("r", "ranges", "changes or ranges", id="bar.ranges"),
     Binding("w", "why", "why", id="why"),
     Binding("h", "history", "history", id="history"),
+    Binding("c", "compare_this", "into compare", id="compare.this"),
     Binding("x", "remedy", "apply a remedy", id="remedy"),
     Binding("e", "export", "export", id="export"),
     Binding("y", "copy", "copy", id="copy"),
     Binding("ctrl+s", "save", "save", id="file.save"),
     Binding("ctrl+o", "save_as", "save as", id="file.save_as"),
+    Binding("O", "open_other", "folder", id="file.folder"),
     Binding("question_mark,f1", "help", "help", id="help"),
     Binding("ctrl+q", "quit", "quit", id="quit", priority=True),
     Binding("escape", "one_back", "back", show=False, id="back"),
 ]
-
-FOOTERS: Final[dict[str, str]] = {
-    "start": "enter opens   ↑ ↓ moves   ctrl+p all actions   ? help   ctrl+q quit",
-    "plan": "enter edit  / find  u undo  d default  b pin  w why  h history  ^s save  ? help",
-    "typing": "enter keeps   esc restores   tab keeps   F1 help",
-    "where": "t time  p power  m money  enter why  b pin  h history  y copy  1 plan  ? help",
-    "network": "enter why  b pin  h history  y copy  e export  1 plan  ? help",
-    "catalog": "/ filter  ← → family  ↑ ↓ item  tab detail  y copy  1 plan  ? help",
-    "export": "enter does it  space marks  ↑ ↓ moves  1 plan  ? help",
-    "remedy": "x: press the number of a remedy, esc leaves",
-}
 
 HIGH_CONTRAST: Final = Theme(
     "high-contrast", primary="#ffffff", secondary="#ffff00", accent="#00ffff", foreground="#ffffff",
@@ -54,4 +51,13 @@ HIGH_CONTRAST: Final = Theme(
     variables={"primary-muted": "#0033aa", "foreground-darken-3": "#ffffff", "input-selection-background": "#0033aa"},
 )  # fmt: skip
 
-THEMES: Final = ("textual-dark", "textual-light", "high-contrast")
+COLOUR_BLIND: Final = Theme(
+    "colour-blind", primary="#56b4e9", secondary="#cc79a7", accent="#f0e442", foreground="#e8e8e8",
+    background="#101418", surface="#161b20", panel="#1d242b", boost="#26303a", success="#56b4e9",
+    warning="#f0e442", error="#e69f00", dark=True,
+    variables={"primary-muted": "#1f4e6b", "foreground-darken-3": "#b5b5b5"},
+)  # fmt: skip
+"""Better is blue and worse is orange: hues of Okabe and Ito's palette, told apart with any colour vision."""
+
+OWN_THEMES: Final = (HIGH_CONTRAST, COLOUR_BLIND)
+THEMES: Final = ("textual-dark", "textual-light", *(one.name for one in OWN_THEMES))

@@ -15,6 +15,7 @@ from planner.tui.overlay import Choice, Overlay, Picker
 from planner.tui.panes import ExportPane, SectionPane
 from planner.tui.plan import PlanPane
 from planner.tui.rows import Is
+from planner.tui.screens import Deferred
 from planner.tui.texts import LEGEND, help_screen, history_lines
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Looking(App[int]):
         if last is None or last.evaluation is None or key not in last.evaluation.ledger:
             app.bell()
             return
-        app.push_screen(Why(last.evaluation, key, self._is_field), self._edit_found)
+        app.push_screen(Why(last.evaluation, key, self.is_field), self.edit_found)
 
     def _field_at(self, where: str) -> tuple[str | int, ...] | None:
         """Path of the field that stands at a place such as ``plan.yaml:9``."""
@@ -115,16 +116,20 @@ class Looking(App[int]):
         ]
         return found[0] if found else None
 
-    def _is_field(self, where: str) -> bool:
+    def is_field(self, where: str) -> bool:
+        """Whether a place is a field of the open plan, which can be edited."""
         return self._field_at(where) is not None
 
-    def _edit_found(self, where: str | None) -> None:
+    def edit_found(self, where: str | None) -> None:
+        """Go to the field that stands at a place."""
         path = self._field_at(where) if where is not None else None
         if path is not None:
             self._shell.show_pane("plan")
             self._shell.plan.go(path)
 
     @on(LinesView.Chosen, "#where-lines")
+    @on(LinesView.Chosen, "#where-power")
+    @on(LinesView.Chosen, "#where-money")
     @on(LinesView.Chosen, "#network-lines")
     def _row_chosen(self, event: LinesView.Chosen) -> None:
         event.stop()
@@ -138,7 +143,7 @@ class Looking(App[int]):
         text = ""
         if isinstance(pane, PlanPane) and pane.row is not None:
             text = pane.row.text
-        elif isinstance(pane, SectionPane):
+        elif isinstance(pane, SectionPane | Deferred):
             text = pane.text()
         elif isinstance(pane, CatalogPane | ExportPane):
             view = pane.query("LinesView").last(LinesView)

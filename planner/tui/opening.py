@@ -15,14 +15,12 @@ from planner.errors import PlannerError, ScenarioError
 from planner.tui.draft import Draft, draft_of, is_shipped, open_draft, read_text, titled
 from planner.tui.files import Unsaved, save_text
 from planner.tui.overlay import Ask, Prompt
-from planner.tui.panes import ExportPane, StartPane
+from planner.tui.panes import ExportPane
 from planner.tui.state import State
 from planner.tui.timeline import Step, Timeline
 
 if TYPE_CHECKING:
     from planner.tui.app import PlannerApp
-
-NEW = "plan.yaml"
 
 
 class Opening(App[int]):
@@ -35,7 +33,7 @@ class Opening(App[int]):
     def start(self) -> None:
         """Open what the command named, or show what can be opened."""
         if self._host.scenario is None:
-            self._show_start()
+            self._host.show_start()
         else:
             self.open(self._host.scenario)
 
@@ -44,11 +42,12 @@ class Opening(App[int]):
         try:
             draft = open_draft(name)
         except PlannerError as error:
-            self._show_start([str(problem) for problem in error.problems])
+            self._host.show_start([str(problem) for problem in error.problems])
             return
-        self._begin(draft)
+        self.begin(draft)
 
-    def _begin(self, draft: Draft, *, recovered: Unsaved | None = None) -> None:
+    def begin(self, draft: Draft, *, recovered: Unsaved | None = None) -> None:
+        """Put a plan on the screen, as opened or with edits that were recovered."""
         app = self._host
         timeline = Timeline(draft.saved if recovered is not None and not draft.new else draft.text)
         if recovered is not None:
@@ -61,7 +60,7 @@ class Opening(App[int]):
         app.put(State(draft=draft, timeline=timeline, asked=asked))
         app.show_pane("plan")
         app.ask(app.state)
-        if not draft.new and not draft.shipped:
+        if not draft.new and not draft.shipped and not app.read_only:
             app.shelf.opened(draft.path)
         if recovered is None:
             kept = [one for one in app.shelf.kept(draft.path) if one.text != draft.text]
@@ -84,66 +83,24 @@ class Opening(App[int]):
 
     def _offered(self, unsaved: Unsaved, chosen: str | None) -> None:
         if chosen == "restore":
-            self._recover(unsaved)
+            self.recover(unsaved)
         elif chosen == "drop":
             self._host.shelf.drop(unsaved)
 
-    def _recover(self, unsaved: Unsaved) -> None:
+    def recover(self, unsaved: Unsaved) -> None:
+        """Open a plan with edits that were never saved."""
         app = self._host
         new = not unsaved.path.is_file() and not is_shipped(unsaved.path)
         try:
             saved = unsaved.base if new else read_text(unsaved.path)
             draft = draft_of(unsaved.text, unsaved.path, saved=saved, new=new)
         except PlannerError as error:
-            self._show_start([str(problem) for problem in error.problems])
+            self._host.show_start([str(problem) for problem in error.problems])
             return
-        self._begin(draft, recovered=unsaved)
+        self.begin(draft, recovered=unsaved)
         if not unsaved.held:
             app.shelf.drop(unsaved)
         app.guard()
-
-    # The start screen
-
-    def _show_start(self, message: list[str] | None = None) -> None:
-        from planner.scenario.load import shipped_scenarios
-
-        app = self._host
-        app.put(app.state)
-        app.show_pane("start")
-        unsaved = [
-            (
-                str(one.file),
-                f"{one.path.name}  of {one.time}  in {one.path.parent}"
-                f"{'  (another planner may have it open)' if one.held else ''}",
-            )
-            for one in app.shelf.kept()
-        ]
-        app.query_one("#start", StartPane).fill(
-            unsaved=unsaved,
-            recent=[(str(path), f"{path.name}  in {path.parent}") for path in app.shelf.recent()],
-            shipped=[(name, _first_comment(name)) for name in shipped_scenarios()],
-            message=message or (),
-        )
-
-    @on(StartPane.Opens)
-    def _chosen_to_open(self, event: StartPane.Opens) -> None:
-        kind, _, name = event.key.partition(":")
-        if kind == "recover":
-            found = next((one for one in self._host.shelf.kept() if str(one.file) == name), None)
-            if found is not None:
-                self._recover(found)
-        elif kind == "new":
-            self._new()
-        elif kind == "file":
-            self._host.push_screen(Prompt("open a file", ""), lambda path: self.open(path) if path else None)
-        else:
-            self.open(name)
-
-    def _new(self) -> None:
-        from planner.scenario.template import scenario_template
-
-        text = scenario_template(schema_name="scenario.schema.json")
-        self._begin(draft_of(text, Path.cwd() / NEW, saved="", new=True))
 
     def action_open_other(self) -> None:
         """Back to the start screen, once what isn't saved is settled."""
@@ -153,7 +110,7 @@ class Opening(App[int]):
     def _leave_plan(self) -> None:
         app = self._host
         app.state = State(asked=app.state.asked + 1)
-        self._show_start()
+        self._host.show_start()
 
     # Saving
 
@@ -174,7 +131,7 @@ class Opening(App[int]):
 
     def _save(self, then: Callable[[], None] | None) -> None:
         app, draft = self._host, self._host.state.draft
-        if draft is None or len(app.screen_stack) > 1:
+        if draft is None or len(app.screen_stack) > 1 or app.refuses_edits():
             return
         if draft.shipped or draft.new:
             self._ask_name(then)
@@ -189,13 +146,13 @@ class Opening(App[int]):
         except ScenarioError:
             on_disk = ""
         if on_disk is not None and on_disk not in (draft.saved, draft.text):
-            note = f"{draft.path.name} was changed by another program since it was opened or saved here."
             answers = [
                 ("reload", "take what is on disk (u brings your edits back)"),
                 ("overwrite", "write over it with what is here"),
                 ("as", "save this under another name"),
+                ("diff", "show the differences"),
             ]
-            app.push_screen(Ask("changed on disk", answers, note=note), partial(self._clash, then))
+            app.ask_about_disk(draft, on_disk, answers, partial(self._clash, then))
             return
         self._write(draft, draft.path, then)
 
@@ -208,18 +165,13 @@ class Opening(App[int]):
         elif chosen == "as":
             self._ask_name(then)
         elif chosen == "reload":
-            try:
-                text = read_text(draft.path)
-                found = draft_of(text, draft.path)
-            except ScenarioError as error:
-                app.say(f"! {error.problems[0]}")
-                return
-            app.step(found, (), "reloaded from disk", "", "")
+            app.reload()
 
     def action_save_as(self) -> None:
         """Save under another name."""
         self._end_typing()
-        if self._host.state.draft is not None and len(self._host.screen_stack) == 1:
+        app = self._host
+        if app.state.draft is not None and len(app.screen_stack) == 1 and not app.refuses_edits():
             self._ask_name(None)
 
     def _ask_name(self, then: Callable[[], None] | None) -> None:
@@ -354,13 +306,3 @@ def _name_of(draft: Draft) -> object:
         return draft_of(draft.saved, draft.path).value(("name",))
     except ScenarioError:
         return None
-
-
-def _first_comment(name: str) -> str:
-    """What a shipped scenario says of itself."""
-    from planner.scenario.load import find_scenario
-
-    for line in read_text(find_scenario(name)).splitlines():
-        if line.startswith("#"):
-            return line.lstrip("# ")
-    return ""

@@ -147,7 +147,8 @@ class Overlay(ModalScreen[str | None]):
         """Type a key that was on its way when this opened; whether it was one for the filter."""
         if not self.filtered or not self.is_mounted or event.character is None or not event.is_printable:
             return False
-        self.query_one("#overlay-filter", Input).insert_text_at_cursor(event.character)
+        box = self.query_one("#overlay-filter", Input)
+        box.replace(event.character, *sorted(box.selection))
         return True
 
     @property
@@ -304,11 +305,12 @@ class Prompt(Overlay):
         self.value = value
 
     def on_mount(self) -> None:
-        """The box holds the proposal."""
+        """The box holds the proposal, selected, so that typing replaces it and an arrow key keeps it."""
         super().on_mount()
         box = self.query_one("#overlay-filter", Input)
+        box.placeholder = ""
         box.value = self.value
-        box.cursor_position = len(self.value)
+        box.select_all()
 
     @on(Input.Submitted, "#overlay-filter")
     def _taken(self, event: Input.Submitted) -> None:

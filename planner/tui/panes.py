@@ -8,16 +8,20 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container
+from textual.containers import Container, Horizontal
 from textual.message import Message
 
 from planner.tui.drawing import section_lines
-from planner.tui.lines import Line, Lines, LinesView, cut, plain, wrapped
+from planner.tui.lines import Line, Lines, LinesView, plain, wrapped
 from planner.tui.state import Stand, State
 
-FORMATS = ("html", "xlsx", "json")
+FORMATS = ("html", "xlsx", "json", "bom.csv", "cables.csv")
+REPORTS = frozenset(FORMATS[:3])
+"""What is written unless something else is chosen."""
 WIDEST = 118
 """Tables and bars grow no wider than this: longer lines are harder to read across."""
+THREE_FROM = 140
+"""Cells from which time, power and money stand side by side."""
 
 
 class SectionPane(Container):
@@ -63,7 +67,10 @@ class SectionPane(Container):
             self._fill()
 
     def _fill(self) -> None:
-        width = min(WIDEST, (self.size.width or self.app.size.width) - 1)
+        self._head()
+        self.view.show(self._lines(min(WIDEST, (self.size.width or self.app.size.width) - 1), self.at))
+
+    def _head(self) -> None:
         late = "~ " if self.state.stand not in (Stand.CURRENT, Stand.LOADING) else ""
         if len(self.sections) > 1:
             keys = [
@@ -74,9 +81,9 @@ class SectionPane(Container):
             self.query_one(Lines).show([Line(((f" {late}", "warn"), *parts))])
         else:
             self.query_one(Lines).show([plain(f" {late}{self.sections[self.at][0]}", "head")])
-        self.view.show(self._lines(width))
 
-    def _lines(self, width: int) -> list[Line]:
+    def _lines(self, width: int, at: int) -> list[Line]:
+        """Lines of one section in the width there is."""
         answer = self.state.last
         refusal = self.state.refusal
         if refusal:
@@ -98,7 +105,7 @@ class SectionPane(Container):
         if answer.view is None:
             self.post_message(self.Asks())
             return (self.view.lines and list(self.view.lines)) or [plain(" drawing …", "dim")]
-        wanted = self.sections[self.at][1]
+        wanted = self.sections[at][1]
         section = next((one for one in answer.view.sections if one.id == wanted), None)
         if section is None:
             return [plain(f" the view has no section '{wanted}'", "dim")]
@@ -110,17 +117,66 @@ class SectionPane(Container):
 
 
 class WherePane(SectionPane):
-    """Screen 2: time, power and money."""
+    """Screen 2: time, power and money; side by side on a wide screen, one at a time on a narrow one."""
 
+    DEFAULT_CSS = """
+    WherePane #where-columns { height: 1fr; }
+    WherePane #where-power, WherePane #where-money { display: none; border-left: solid $foreground 20%; }
+    WherePane.wide #where-power, WherePane.wide #where-money { display: block; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "section(0)", "time", id="where.time"),
         Binding("p", "section(1)", "power", id="where.power"),
         Binding("m", "section(2)", "money", id="where.money"),
     ]
+    BESIDE: ClassVar[tuple[str, ...]] = ("where-lines", "where-power", "where-money")
+    """Lists of a wide screen, in the order of the sections; a narrow one has the first alone."""
+
+    def compose(self) -> ComposeResult:
+        """Names of the sections over the lists."""
+        yield Lines([Line()], id="where-names")
+        with Horizontal(id="where-columns"):
+            yield LinesView(id=self.BESIDE[0])
+            for name in self.BESIDE[1:]:
+                yield LinesView(id=name)
+
+    @property
+    def wide(self) -> bool:
+        """Whether all three stand side by side."""
+        return self.has_class("wide")
+
+    @property
+    def columns(self) -> list[LinesView]:
+        """The lists, in the order of the sections."""
+        return [self.query_one(f"#{name}", LinesView) for name in self.BESIDE]
+
+    @property
+    def view(self) -> LinesView:
+        """The list in front: the one with the focus where several stand side by side."""
+        return next((one for one in self.columns if one.has_focus), self.columns[0])
+
+    def on_resize(self) -> None:
+        """Three columns where each has room for its tables."""
+        self.set_class((self.size.width or self.app.size.width) >= THREE_FROM, "wide")
+        super().on_resize()
+
+    def _fill(self) -> None:
+        if not self.wide:
+            super()._fill()
+            return
+        width = (self.size.width or self.app.size.width) // len(self.sections) - 2
+        self._head()
+        for place, one in enumerate(self.columns):
+            one.show(self._lines(width, place))
 
     def action_section(self, number: int) -> None:
-        """Show another section."""
-        self.choose(number)
+        """Show another section, or go to its column."""
+        if self.wide:
+            self.at = number
+            self.columns[number].focus()
+            self._head()
+        else:
+            self.choose(number)
 
 
 class ExportPane(Container):
@@ -141,9 +197,10 @@ class ExportPane(Container):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.formats: frozenset[str] = frozenset(FORMATS)
+        self.formats: frozenset[str] = REPORTS
         self.folder = "reports"
         self.stem = ""
+        self.state = State()
         self.log_lines: list[Line] = []
         self.busy = False
 
@@ -158,6 +215,7 @@ class ExportPane(Container):
 
     def show(self, state: State) -> None:
         """Draw a state."""
+        self.state = state
         self.stem = state.draft.path.stem if state.draft is not None else ""
         if self.display:
             self.fill()
@@ -174,11 +232,14 @@ class ExportPane(Container):
             "html": "report, one file, opens anywhere",
             "xlsx": "workbook with live formulas",
             "json": "every figure, for programs",
+            "bom.csv": "bill of materials, a row a part",
+            "cables.csv": "cut sheet, a row a cable",
         }
         lines = [plain(" Write the plan as it stands here, saved or not", "head"), Line()]
         for one in FORMATS:
             mark = "x" if one in self.formats else " "
-            lines.append(plain(f"  [{mark}] {one:5} {told[one]}", key=one, stop=True))
+            lines.append(plain(f"  [{mark}] {one:10} {told[one]}", key=one, stop=True))
+        lines.append(plain("  copy    the outcomes to the clipboard (OSC 52)", key="copy", stop=True))
         lines.append(plain(f"  folder  {self.folder}", key="folder", stop=True))
         names = ", ".join(f"{self.stem}.{one}" for one in FORMATS if one in self.formats) or "nothing chosen"
         lines.append(plain(f"  write   {names}", "accent", key="write", stop=True))
@@ -201,8 +262,21 @@ class ExportPane(Container):
             self.fill()
         elif key == "folder":
             self.post_message(self.AsksFolder())
+        elif key == "copy":
+            self._copy()
         elif key == "write" and self.formats and not self.busy:
             self.post_message(self.Starts(tuple(one for one in FORMATS if one in self.formats), self.folder))
+
+    def _copy(self) -> None:
+        """The outcomes as a table of text, through the terminal into the clipboard."""
+        from planner.present.text import outcomes_table
+
+        if not self.state.headlines:
+            self.app.bell()
+            return
+        self.app.copy_to_clipboard(outcomes_table(self.state.headlines))
+        self.log_lines = [plain(f"  copied {len(self.state.headlines)} outcomes", "good")]
+        self.fill()
 
     def began(self) -> None:
         """Writing has begun."""
@@ -218,63 +292,3 @@ class ExportPane(Container):
         self.log_lines = [*kept, *lines] + ([] if last else [plain("  writing …", "dim")])
         self.busy = not last
         self.fill()
-
-
-class StartPane(Container):
-    """What is shown before a plan is open: unsaved edits, recent plans, shipped ones."""
-
-    DEFAULT_CSS = "StartPane { height: 1fr; }"
-
-    class Opens(Message):
-        """Something was chosen: ``recover:…``, ``open:…``, ``shipped:…``, ``new:…`` or ``file:``."""
-
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
-
-    def compose(self) -> ComposeResult:
-        """One list."""
-        yield LinesView(id="start-lines")
-
-    @property
-    def view(self) -> LinesView:
-        """The list."""
-        return self.query_one("#start-lines", LinesView)
-
-    def fill(
-        self,
-        *,
-        unsaved: Sequence[tuple[str, str]],
-        recent: Sequence[tuple[str, str]],
-        shipped: Sequence[tuple[str, str]],
-        message: Sequence[str] = (),
-    ) -> None:
-        """Draw what can be opened."""
-        width = (self.size.width or self.app.size.width) - 2
-        lines = [plain(f" {one}", "bad") for text in message for one in wrapped(text, width)]
-        if unsaved:
-            lines.append(plain(" Unsaved edits of an earlier session", "warn"))
-            lines += [
-                plain(f"   {cut(told, width - 3)}", key=f"recover:{key}", stop=True) for key, told in unsaved
-            ]
-        if recent:
-            lines.append(plain(" Open recent", "head"))
-            lines += [
-                plain(f"   {cut(told, width - 3)}", key=f"open:{one}", stop=True) for one, told in recent
-            ]
-        lines.append(plain(" Open a shipped scenario (saved under your own name)", "head"))
-        lines += [
-            Line(
-                ((f"   {name:26} ", "plain"), (cut(told, max(0, width - 31)), "dim")), f"shipped:{name}", True
-            )
-            for name, told in shipped
-        ]
-        lines.append(plain(" More", "head"))
-        lines.append(plain("   a new plan from a commented template", key="new:", stop=True))
-        lines.append(plain("   open a file …", key="file:", stop=True))
-        self.view.show(lines, cursor=next((i for i, line in enumerate(lines) if line.stop), 0))
-
-    @on(LinesView.Chosen)
-    def _chosen(self, event: LinesView.Chosen) -> None:
-        event.stop()
-        self.post_message(self.Opens(self.view.key))

@@ -18,7 +18,9 @@ from planner.scenario.yamltext import typed
 from planner.tui.fields import Field, Holds
 from planner.tui.gridlines import effect_lines, help_lines, row_line, value_column
 from planner.tui.lines import Lines, LinesView
-from planner.tui.rows import PLAN, Is, Row, Sheet, dotted, rows_of
+from planner.tui.listing import part_at
+from planner.tui.rows import GROUPS, PLAN, Is, Row, Sheet, dotted, rows_of
+from planner.tui.screens import shell
 from planner.tui.state import Stand, State
 
 HELP_ROWS = 5
@@ -59,10 +61,12 @@ class PlanPane(Container):
         Binding("a", "add(False)", "add item", show=False, id="plan.add"),
         Binding("A", "add(True)", "copy item", show=False, id="plan.copy"),
         Binding("delete", "remove", "remove item", show=False, id="plan.remove"),
+        Binding("K,alt+up", "move(-1)", "move item up", show=False, id="plan.move_up"),
+        Binding("J,alt+down", "move(1)", "move item down", show=False, id="plan.move_down"),
     ]
 
     class Wants(Message):
-        """What the user wants: ``preview``, ``keep``, ``drop``, ``pick``, ``restore``, ``add``, ``copy``, ``remove``, ``find``."""
+        """What the user wants: ``preview``, ``keep``, ``drop``, ``pick``, ``restore``, ``add``, ``copy``, ``remove``, ``move``, ``find``."""
 
         def __init__(
             self, what: str, path: Path_ = (), value: Any = None, field: Field | None = None
@@ -182,6 +186,8 @@ class PlanPane(Container):
             self.post_message(self.Wants("pick", row.path, row.value, field))
         elif field.holds is Holds.FLAG:
             self.post_message(self.Wants("keep", row.path, not row.value, field))
+        elif shell(self.app).refuses_edits():
+            return
         else:
             self._edit(row)
 
@@ -194,6 +200,7 @@ class PlanPane(Container):
         box.display = True
         self._place()
         box.focus()
+        shell(self.app).draw_pane()  # the foot tells the keys of the box
 
     def _place(self) -> None:
         """Move the box over the value of the row under the cursor."""
@@ -215,7 +222,8 @@ class PlanPane(Container):
         assert field is not None
         text = text.strip()
         if field.holds is Holds.WORDS:
-            return [part.strip() for part in text.strip("[]").split(",") if part.strip()]
+            parts = [part.strip() for part in text.strip("[]").split(",") if part.strip()]
+            return [typed(part) for part in parts] if field.numbers else parts
         if not text:
             return None
         return typed(text) if field.holds is Holds.NUMBER else text
@@ -305,29 +313,28 @@ class PlanPane(Container):
 
     def action_add(self, whole: bool) -> None:
         """Add an item to the list the cursor is in, or copy the one it is on."""
-        path = self._item_path()
-        if path is not None:
+        row = self.row
+        if row is not None:
+            path: Path_ = ("cluster", "groups") if row.path == ("cluster",) else row.path
             self.post_message(self.Wants("copy" if whole else "add", path))
 
     def action_remove(self) -> None:
-        """Remove the item the cursor is in, or a value typed over the planner's."""
-        path = self._item_path()
-        if path is not None and isinstance(path[-1], int):
+        """Remove the item or optional part the cursor is in, or a value typed over the planner's."""
+        path = part_at(self.row.path) if self.row is not None else None
+        if path is not None:
             self.post_message(self.Wants("remove", path))
-        elif self.row is not None and self.row.path[:1] == ("overrides",) and len(self.row.path) > 1:
-            self.post_message(self.Wants("restore", self.row.path[:2]))
+        else:
+            self.app.bell()
 
-    def _item_path(self) -> Path_ | None:
-        """Path of the item the cursor is in; of the list itself on its group's row."""
-        row = self.row
-        if row is None:
-            return None
-        numbers = [i for i, step in enumerate(row.path) if isinstance(step, int)]
-        if numbers:
-            return row.path[: numbers[-1] + 1]
-        if row.path == ("cluster",):
-            return ("cluster", "groups")
-        return row.path if row.field is not None and row.field.holds is Holds.ITEMS else None
+    def action_move(self, step: int) -> None:
+        """Move the item the cursor is in up or down its list."""
+        path = self.row.path if self.row is not None else ()
+        while path and not isinstance(path[-1], int):
+            path = path[:-1]
+        if path:
+            self.post_message(self.Wants("move", path, step))
+        else:
+            self.app.bell()
 
     def action_find(self) -> None:
         """Find a field by its name, value or help."""
@@ -336,17 +343,19 @@ class PlanPane(Container):
     def go(self, path: Path_) -> None:
         """Put the cursor on a field, opening what hides it; on the nearest group where it isn't shown."""
         hidden = {path[:length] for length in range(1, len(path) + 1)}
-        if path and path[0] in ("name", "as_of", "extends"):
+        if path and path[0] not in GROUPS:
             hidden.add((PLAN,))
         if self.closed & hidden:
             self.closed = self.closed - hidden
             self._fill()
         for length in range(len(path), 0, -1):
-            for index, row in enumerate(self.rows):
-                if row.path == path[:length]:
-                    self.grid.put(index)
-                    self._draw()
-                    return
+            at = next((i for i, row in enumerate(self.rows) if row.path == path[:length]), None)
+            if at is None:  # a part without a row of its own: its first field
+                at = next((i for i, row in enumerate(self.rows) if row.path[:length] == path[:length]), None)
+            if at is not None:
+                self.grid.put(at)
+                self._draw()
+                return
 
     def action_problem(self, step: int) -> None:
         """To the next or previous row with a problem."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as with_default
 from enum import StrEnum
 from typing import Any, Final
@@ -34,8 +34,12 @@ PLAN: Final = "scenario"
 HIDDEN: Final = {"schema_version", "currency"}
 ONLY_FOR: Final = {
     "tokens_trillion": "training", "sequence_tokens": "training", "batch_sequences": "training", "plan": "training",
-    "input_tokens": "serving", "output_tokens": "serving", "slo": "serving",
+    "optimiser_states": "training", "gradients": "training",
+    "input_tokens": "serving", "output_tokens": "serving", "slo": "serving", "load": "serving",
+    "engine": "serving", "weights": "serving", "kv_cache": "serving", "draft_tokens": "serving", "acceptance_fraction": "serving",
 }  # fmt: skip
+HEADLESS: Final = {("cluster", "groups")}
+"""Lists whose items stand under their group's own row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ class Sheet:
         place = self.document.places.get(path)
         if place is None:
             return "default"
-        if path in self.changed:
+        if path in self.changed and place.path == self.document.path:
             return "u"
         if place.path.startswith("--set"):
             return "set"
@@ -144,7 +148,10 @@ def rows_of(sheet: Sheet) -> tuple[Row, ...]:
     wrong = "" if is_open else next((told for one in rest if (told := sheet.problem((one.name,)))), "")
     found.append(Row(Is.GROUP, (PLAN,), 0, PLAN, sentence=sentence(PLAN, data), open=is_open, problem=wrong))
     if is_open:
-        found += [_field_row(sheet, one, data, (one.name,), one.name, 1) for one in rest]
+        for one in rest:
+            found.append(_field_row(sheet, one, data, (one.name,), one.name, 1))
+            if one.holds is Holds.WORDS:
+                found += _plain_items(sheet, one, data.get(one.name), (one.name,), 2)
     return tuple(found)
 
 
@@ -159,9 +166,7 @@ def _group(sheet: Sheet, field: Field, value: Any, path: Path_) -> list[Row]:
     if field.holds is Holds.ITEMS:
         return rows + _items(sheet, field.model, value, path, 1)
     if field.holds is Holds.NAMED:
-        for key in value if isinstance(value, dict) else ():
-            rows += _item(sheet, field.model, value[key], (*path, key), str(key), 1)
-        return rows
+        return rows + _named(sheet, field.model, value, path, 1)
     return rows + list(_fields(sheet, field.model, value, path, "", 1))
 
 
@@ -171,6 +176,49 @@ def _items(sheet: Sheet, model: type[BaseModel], value: Any, path: Path_, depth:
         name = item.get("id") if isinstance(item, dict) else None
         rows += _item(sheet, model, item, (*path, index), str(name or index), depth)
     return rows
+
+
+def _named(sheet: Sheet, model: type[BaseModel], value: Any, path: Path_, depth: int) -> list[Row]:
+    rows: list[Row] = []
+    for key in value if isinstance(value, dict) else ():
+        rows += _item(sheet, model, value[key], (*path, key), str(key), depth)
+    return rows
+
+
+def _listed(sheet: Sheet, field: Field, value: Any, path: Path_, name: str, depth: int) -> list[Row]:
+    """A list or named items inside a group: a row that tells how many there are, and the items."""
+    assert field.model is not None
+    inside = _named if field.holds is Holds.NAMED else _items
+    if path in HEADLESS:
+        return inside(sheet, field.model, value, path, depth)
+    is_open = bool(value) and path not in sheet.closed
+    told = sheet.problem(path, below=not is_open)
+    head = Row(Is.GROUP, path, depth, name, field, value, _count_said(value), "", "", told, is_open)
+    return [head, *(inside(sheet, field.model, value, path, depth + 1) if is_open else ())]
+
+
+def _count_said(value: Any) -> str:
+    if not isinstance(value, list | dict) or not value:
+        return "none; a adds one"
+    names = value if isinstance(value, dict) else [_id_of(one, at) for at, one in enumerate(value)]
+    return f"{len(value)}: {', '.join(str(one) for one in names)}"
+
+
+def _id_of(item: Any, at: int) -> str:
+    return str(item.get("id", at)) if isinstance(item, dict) else str(at)
+
+
+def _plain_items(sheet: Sheet, field: Field, value: Any, path: Path_, depth: int) -> list[Row]:
+    """The items of a list of words, each in a row of its own, so that one can be edited, moved or removed."""
+    if field.numbers or not isinstance(value, list):
+        return []
+    kind = Holds.CATALOG if field.family else Holds.CHOICE if field.choices else Holds.TEXT
+    one = replace(field, holds=kind, nullable=False)
+    return [
+        Row(Is.FIELD, (*path, at), depth, str(at + 1), one, item, "", sheet.standing((*path, at)), "",
+            sheet.problem((*path, at)))
+        for at, item in enumerate(value)
+    ]  # fmt: skip
 
 
 def _item(sheet: Sheet, model: type[BaseModel], item: Any, path: Path_, name: str, depth: int) -> list[Row]:
@@ -191,10 +239,15 @@ def _fields(
         if field.name in HIDDEN or (_unrelated(field.name, kind) and field.name not in values):
             continue
         value = values.get(field.name)
-        if field.holds is Holds.ITEMS and field.model is not None:
-            yield from _items(sheet, field.model, value, here, depth)
+        if field.holds in (Holds.ITEMS, Holds.NAMED) and field.model is not None:
+            yield from _listed(sheet, field, value, here, name, depth)
+        elif field.holds is Holds.WORDS:
+            yield _field_row(sheet, field, values, here, name, depth)
+            yield from _plain_items(sheet, field, value, here, depth + 1)
         elif field.holds is Holds.FIELDS and field.model is not None:
-            if field.nullable and value is None:
+            if field.scalar and not isinstance(value, dict):
+                yield _field_row(sheet, replace(field, holds=Holds.NUMBER), values, here, name, depth)
+            elif field.nullable and value is None:
                 yield _field_row(sheet, field, values, here, name, depth)
             else:
                 yield from _fields(sheet, field.model, value, here, f"{name}.", depth)

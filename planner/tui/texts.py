@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from planner.documents import Path_
-from planner.errors import Problem
+from planner.errors import Problem, Remedy
 from planner.present import format as fmt
 from planner.tui.draft import Draft
-from planner.tui.lines import Line, cut, left, plain
+from planner.tui.lines import Line, cut, left, plain, wrapped
 from planner.tui.state import Stand, State
 from planner.tui.timeline import Timeline
 
 LEGEND: Final = "▲ better ▼ worse"
+HELP_CELLS: Final = 57
+"""What an explanation has beside its keys on a screen of 80 columns."""
 HELP: Final = (
-    ("screens", (("1 2 3 6 8", "Plan, Where it goes, Network, Catalog, Export"),
-                 ("4 5 7", "Compare, Study, Calibration: in a later version"),
+    ("screens", (("1 to 8", "Plan, Where it goes, Network, Compare, Study, Catalog, Calibration, Export"),
                  ("ctrl+p", "every action by name"),
                  ("? F1", "this help"), ("ctrl+q", "quit; asks when something isn't saved"))),
     ("moving", (("arrows j k", "up and down"), ("left right", "close and open a group"),
                 ("page home end", "by pages, to the ends"), ("tab", "next pane"), ("esc", "one back, or cancel"))),
-    ("editing", (("enter", "edit, open, choose"), ("d", "field to its default"), ("a A del", "add, copy, remove an item"),
+    ("editing", (("enter", "edit, open, choose"), ("d", "field to its default, or to what the base says"),
+                 ("a A del", "add, copy, remove an item; del also takes away an optional part"),
+                 ("K J", "move an item up, down (alt+up, alt+down too)"),
                  ("u ctrl+z", "undo"), ("ctrl+r ctrl+y", "redo"), ("n N", "next, previous problem"),
                  ("x and a digit", "apply that remedy"), ("/", "find a field"))),
+    ("picking", (("type", "words and comparisons: 800g price<900 orderable"), ("F2", "sort by name, price, power, newest figure"),
+                 ("F3 twice", "two parts side by side"))),
     ("judging", (("b", "pin: count changes from here"), ("B", "back to the pin, undoable"),
                  ("r", "third row of the bar: changes, or P10 to P90"),
                  ("w", "why this number, down to its source"), ("h", "history of edits; choosing one goes back"),
                  ("y", "copy the value or table"))),
+    ("folder", (("g", "guided start"), ("n", "new plan"), ("c del", "copy, delete a scenario"), ("O", "back to the folder"))),
     ("files", (("ctrl+s", "save; a shipped scenario is saved under another name"), ("ctrl+o", "save under another name"),
                ("e", "export a report"))),
     ("marks", (("▲ ▼ =", "better, worse, the same at the digits shown; the sign is the direction"), ("!", "past its limit, or a value that is wrong"),
@@ -44,7 +50,9 @@ def help_screen() -> list[Line]:
     lines = [plain(f" {LEGEND}: the sign is the direction, so fewer days read -2.1 ▲", "accent")]
     for title, rows in HELP:
         lines.append(plain(f" {title}", "head"))
-        lines += [Line(((f"   {left(keys, 15)}", "accent"), (told, "plain"))) for keys, told in rows]
+        for keys, told in rows:
+            for number, part in enumerate(wrapped(told, HELP_CELLS)):
+                lines.append(Line(((f"   {left('' if number else keys, 15)}", "accent"), (part, "plain"))))
     return lines
 
 
@@ -75,6 +83,7 @@ class Fix:
     Attributes:
         removes: Takes the field away instead of writing a value.
         renamed: Path that a field with a mistyped name moves to.
+        more: Further fields, with their values, that change with it.
     """
 
     said: str
@@ -83,6 +92,7 @@ class Fix:
     applies: bool = False
     removes: bool = False
     renamed: Path_ = ()
+    more: tuple[tuple[Path_, Any], ...] = ()
 
 
 def fixes(state: State) -> tuple[Fix, ...]:
@@ -90,16 +100,21 @@ def fixes(state: State) -> tuple[Fix, ...]:
     draft = state.shown
     if draft is None:
         return ()
-    found: list[Fix] = []
     if state.refusal:
-        keys = {one.message: one.key for one in _refused(state)}
-        for remedy in state.refusal:
-            path = _path(keys.get(remedy.message, remedy.place))
-            found += [_fix(said, path, draft.document.data) for said in remedy.remedies]
-        return tuple(found)
-    for problem in state.problems:
-        found += _offered(problem, draft)
-    return tuple(found)
+        return tuple(_fix(one, problem) for problem in _refused(state) for one in problem.offered)
+    if state.problems:
+        return tuple(fix for problem in state.problems for fix in _offered(problem, draft))
+    return tuple(_fix(one, problem) for problem in missed(state) for one in problem.offered)
+
+
+def missed(state: State) -> tuple[Problem, ...]:
+    """Limits that the plan on the screen misses, with edits that may meet them; none while an answer is awaited."""
+    answer = state.answer
+    if state.awaiting or answer is None or not answer.good or answer.meets or answer.evaluation is None:
+        return ()
+    from planner.study.limits import missed_limits
+
+    return missed_limits(answer.evaluation)
 
 
 def no_fix(state: State) -> str:
@@ -128,18 +143,19 @@ def _offered(problem: Problem, draft: Draft) -> list[Fix]:
             if draft.value(other) is None:
                 found.append(Fix(f"{key}: rename it to {name}", path, None, True, renamed=other))
         return [*found, Fix(f"{key}: remove it", path, None, True, removes=True)]
+    if problem.remedies:
+        return [
+            replace(fix, said=f"{key}: {fix.said}")
+            for fix in (_fix(one, problem) for one in problem.remedies)
+        ]
     found = [Fix(f"{key}: {fmt.written(value)}", path, value, True) for value in _proposed(problem.remedy)]
     there = draft.value(path) is not None or path in draft.document.places
-    wanted = there and problem.remedy.startswith("choose a switch for ")
-    leaf = draft.value(("network", "leaf", "switch"))
-    if wanted and path in (("network", "spine", "switch"), ("network", "core", "switch")) and leaf:
-        found.append(Fix(f"{key}: {leaf}, as the leaf", path, leaf, True))
     if there and re.search(r"\b(?:remove it|leave it out)\b", problem.remedy):
         found.append(Fix(f"{key}: remove it", path, None, True, removes=True))
     return found
 
 
-def _refused(state: State) -> Sequence[Any]:
+def _refused(state: State) -> Sequence[Problem]:
     evaluation = state.answer.evaluation if state.answer is not None else None
     return evaluation.refusal.problems if evaluation is not None and evaluation.refusal is not None else ()
 
@@ -157,16 +173,9 @@ def _proposed(remedy: str) -> list[Any]:
     return near[1].split(", ") if near else []
 
 
-def _fix(said: str, path: Path_, data: Any) -> Fix:
-    """An edit where the remedy names one: another topology, another number of GPUs in the only group."""
-    topology = re.match(r"topology (rail-optimised|rail-only|single-switch|none)\b", said)
-    if topology:
-        return Fix(said, ("network", "topology"), topology[1], True)
-    gpus = re.match(r"(?:about )?([\d,]+) GPUs or (?:more|fewer)\b", said)
-    groups = (data.get("cluster") or {}).get("groups") if isinstance(data, dict) else None
-    if gpus and isinstance(groups, list) and len(groups) == 1:
-        return Fix(said, ("cluster", "groups", 0, "gpus"), int(gpus[1].replace(",", "")), True)
-    reserved = re.match(r"(\d+) reserved ports", said)
-    if reserved:
-        return Fix(said, ("network", "reserved_ports"), int(reserved[1]), True)
-    return Fix(said, path)
+def _fix(remedy: Remedy, problem: Problem) -> Fix:
+    """A remedy's own edit; where it has none, the field that its problem speaks of."""
+    if not remedy.edits:
+        return Fix(remedy.words, _path(problem.key))
+    removes = remedy.value is None and not remedy.more
+    return Fix(remedy.words, remedy.path, remedy.value, True, removes=removes, more=remedy.more)

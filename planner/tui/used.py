@@ -47,6 +47,7 @@ class Used:
 _LINES: Final[Mapping[Path_, tuple[str, ...]]] = {
     ("cluster", "spare_fraction"): ("cluster.spare_fraction",),
     ("site", "pue"): ("power.pue",),
+    ("site", "mean_temperature_c"): ("site.mean_temperature_c",),
     ("site", "electricity_usd_per_kwh"): ("site.electricity_usd_per_kwh",),
     ("site", "colocation_usd_per_kw_month"): ("site.colocation_usd_per_kw_month",),
     ("money", "discount_rate_fraction"): ("assumption.discount_rate_fraction",),
@@ -152,9 +153,10 @@ def _of_build(built: Built) -> dict[Path_, Used]:
     modules: dict[Path_, dict[str, None]] = {}
     for row in cluster.cabling.rows:
         bought = cluster.media.get((row.tier, row.medium))
-        if bought is None:
-            continue
-        for end, part in zip(row.tier.split("-"), (bought.lower, bought.upper), strict=True):
+        ends = row.tier.split("-")
+        if bought is None or not set(ends) <= {"node", *_TIERS}:
+            continue  # networks beside the fabric have no modules of the scenario's choice
+        for end, part in zip(ends, (bought.lower, bought.upper), strict=True):
             path: Path_ = ("network", "endpoint_optic") if end == "node" else ("network", end, "optic")
             if part is not None:
                 modules.setdefault(path, {})[part.item.id] = None

@@ -46,7 +46,7 @@ FILES = sorted(
 )
 REFERENCES = {
     "accelerator": "accelerators", "asic": "switch_asics", "needs_asics": "switch_asics", "needs_nics": "nics",
-    "nic": "nics", "optics": "optical_engines", "scaleup": "scaleup",
+    "model": "models", "nic": "nics", "optics": "optical_engines", "scaleup": "scaleup",
 }  # fmt: skip
 NAMING_A_PART = {"rate_gbit_per_s", "port_rate_gbit_per_s", "capacity_gbit_per_s", "reach_m"}
 """What a vendor says its own part is; nobody else can say it."""

@@ -62,10 +62,10 @@ def test_dense_rows_of_present_stacks_lie_within_a_tenth(found: Fidelity) -> Non
         assert p90 is not None and p90 < 0.10
 
 
-def test_power_under_load_lies_within_a_seventh(found: Fidelity) -> None:
-    # servers of different vendors with the same accelerators differ by more than a tenth
+def test_power_under_load_lies_within_what_is_asked(found: Fidelity) -> None:
+    # 7 %; see test_power_rows for what was fitted
     power = found.groups[Group.POWER].scores
-    assert power.median_abs_error is not None and power.median_abs_error < 0.14
+    assert power.median_abs_error is not None and power.median_abs_error < 0.07
 
 
 def test_all_shipped_rows_are_predicted_in_seconds() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from planner.arrays import Floats
 from planner.ledger import Axis, Ledger
-from planner.ledger.excel import formula
+from planner.ledger.excel import formula, number
 from planner.ledger.nodes import (
     COMPARISONS,
     Binary,
@@ -148,6 +148,15 @@ class _Names:
 
     def table(self, key: str) -> str:
         raise NotImplementedError
+
+    def before(self, key: str, month: int, initial: str) -> str:
+        raise NotImplementedError
+
+    def window(self, key: str, month: int, months: int) -> str:
+        raise NotImplementedError
+
+    def constant(self, value: float) -> str:
+        return number(value)
 
 
 def _exact(expr: Expr, values: dict[str, Fraction]) -> Fraction:

@@ -125,3 +125,59 @@ def test_high_contrast(snap_compare: Any) -> None:
     app = still()
     app.theme = "high-contrast"
     assert snap_compare(app, terminal_size=SMALL, run_before=at("cluster", "groups", 0, "gpus"))
+
+
+def test_guided_start(snap_compare: Any) -> None:
+    assert snap_compare(still(None), terminal_size=SMALL, run_before=at(keys=("g",)))
+
+
+def test_guide_asks(snap_compare: Any) -> None:
+    assert snap_compare(still(None), terminal_size=SMALL, run_before=at(keys=("g", "enter")))
+
+
+def test_workspace(snap_compare: Any) -> None:
+    Path("a.yaml").write_bytes(find_scenario("h200-phased").read_bytes())
+    Path("b.yaml").write_text("extends: a.yaml\nname: The same with less\n")
+    app = still(None)
+    app.folder = Path("plans")
+    app.folder.mkdir()
+    for name in ("a.yaml", "b.yaml"):
+        Path(name).rename(app.folder / name)
+    assert snap_compare(app, terminal_size=(100, 30), run_before=at())
+
+
+def test_list_of_phases(snap_compare: Any) -> None:
+    assert snap_compare(still("h200-phased"), terminal_size=SMALL, run_before=at("phases", 1, "order"))
+
+
+def test_optional_part_asks(snap_compare: Any) -> None:
+    assert snap_compare(still(), terminal_size=SMALL, run_before=at("money", "capital", keys=("enter",)))
+
+
+def test_part_picker(snap_compare: Any) -> None:
+    keys = ("enter", *"800g", "f2")
+    assert snap_compare(
+        still(), terminal_size=(100, 30), run_before=at("network", "leaf", "optic", keys=keys)
+    )
+
+
+def test_two_parts_side_by_side(snap_compare: Any) -> None:
+    keys = ("enter", "f3", "down", "f3")
+    assert snap_compare(
+        still(), terminal_size=(100, 30), run_before=at("network", "leaf", "switch", keys=keys)
+    )
+
+
+def test_read_only(snap_compare: Any) -> None:
+    app = still()
+    app.read_only = True
+    assert snap_compare(
+        app, terminal_size=SMALL, run_before=at("cluster", "groups", 0, "gpus", keys=("enter",))
+    )
+
+
+def test_colour_blind(snap_compare: Any) -> None:
+    app = still()
+    app.theme = "colour-blind"
+    keys = ("enter", *"512", "enter")
+    assert snap_compare(app, terminal_size=SMALL, run_before=at("cluster", "groups", 0, "gpus", keys=keys))

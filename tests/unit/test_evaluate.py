@@ -139,7 +139,18 @@ def test_both_power_limits_are_judged_at_peak() -> None:
             "limits a workload of kind serving, and the scenario has none",
         ),
         ("h200-1024-ndr", "money.depreciation.facility_years=20", "does nothing where housing is colocation"),
+        ("h200-1024-ndr", "money.tax={facility_years: 15}", "does nothing where housing is colocation"),
+        (
+            "h200-1024-ndr",
+            "money.construction={order: 2026-06, in_service: 2026-11}",
+            "does nothing where housing is colocation",
+        ),
         ("h100-16384-roce", "site.colocation_usd_per_kw_month=100", "does nothing where housing is own"),
+        (
+            "h100-16384-roce",
+            "money.colocation={committed_fraction: 0.5}",
+            "does nothing where housing is own",
+        ),
         ("h200-1024-ndr", "workloads.0.share_fraction=0", "must be 0.001 or more"),
     ],
 )

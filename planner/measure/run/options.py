@@ -11,8 +11,9 @@ from typing import Any
 from planner.measure.run.rules import ELEMENT_BYTES, GIB, KIB, OPS, parse_bytes
 
 SECTIONS = ("nccl", "gemm", "attention", "memory", "power", "overlap")
-# Measured only where it is asked for: whole training steps, by themselves two minutes, half a minute with --quick.
-ON_DEMAND = ("train",)
+# Measured only where it is asked for: whole training steps, by themselves two minutes, half a minute with --quick;
+# serving steps, about a minute.
+ON_DEMAND = ("train", "serve")
 QUICK_DEADLINE_S, FULL_DEADLINE_S = 55.0, 465.0
 # What of the time left a section may take, against those after it; what it leaves goes to them.
 SECTION_WEIGHT = {
@@ -23,6 +24,7 @@ SECTION_WEIGHT = {
     "power": 16,
     "overlap": 8,
     "train": 40,
+    "serve": 40,
 }
 
 
@@ -96,7 +98,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("sections", nargs="?", default=SECTIONS,
                         type=_several("section", SECTIONS + ON_DEMAND, {"all": SECTIONS}),
-                        help=f"comma-separated, of {', '.join(SECTIONS + ON_DEMAND)}; all but train when left out")  # fmt: skip
+                        help=f"comma-separated, of {', '.join(SECTIONS + ON_DEMAND)}; all but train and serve when left out")  # fmt: skip
     parser.add_argument("-o", "--out", type=Path, default=Path("bench.json"), help="result file (bench.json)")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and shapes, within a minute")
     parser.add_argument("--backend", choices=("nccl", "gloo"), default="nccl",

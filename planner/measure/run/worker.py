@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from planner.measure.run import attention, gemm, memory, nccl, overlap, power, train
+from planner.measure.run import attention, gemm, memory, nccl, overlap, power, serve, train
 from planner.measure.run.context import Context, error_text, load_torch
 from planner.measure.run.diagnosis import tell
 from planner.measure.run.document import new_document, utc_now
@@ -101,7 +101,7 @@ def work(options: Options, place: Place) -> int:
             log.unlink(missing_ok=True)
     _leave(context)
     code = 130 if context.stop else 0
-    if "train" in options.sections:
+    if {"train", "serve"} & set(options.sections):
         _end(code)
     return code
 
@@ -132,6 +132,7 @@ def _sections(context: Context, telemetry: Telemetry | None) -> None:
         "power": lambda: power.run(context, telemetry),
         "overlap": lambda: overlap.run(context),
         "train": lambda: train.run(context, telemetry),
+        "serve": lambda: serve.run(context, telemetry),
     }
     asked = context.options.sections
     context.section_ends_at = context.ends_at
@@ -219,8 +220,8 @@ def _text(path: Path) -> str:
 def _end(code: int) -> NoReturn:
     """End this process without tearing its libraries down, whose order is left to chance.
 
-    Sharded models keep groups of processes alive to the very end, and now and then a thread of theirs is still
-    running when they go: C++ then aborts a process whose work is done and written.
+    Sharded models and captured collectives keep groups of processes alive to the very end, and now and then a thread
+    of theirs is still running when they go: C++ then aborts a process whose work is done and written.
     """
     sys.stdout.flush()
     sys.stderr.flush()

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from planner.present.html.specs import CONFIG, SPECS
+from planner.present.html.spec_parts import CONFIG
+from planner.present.html.specs import SPECS
 from planner.present.html.svg import framed
 from planner.present.view.model import Figure
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+SIZE = 11
+"""Points of a label, where nothing else is said."""
 
 HUES = {
     "computing": "c1", "recompute": "c5", "exposed_communication": "c2", "bubble": "c7", "stragglers": "c4",
@@ -44,13 +46,17 @@ def text(
     y: float,
     *,
     anchor: str = "start",
-    size: float = 11,
+    size: float = SIZE,
     weight: str = "",
     fill: str = "currentColor",
 ) -> str:
-    """A label, escaped."""
+    """A label, escaped; what the whole drawing has by default isn't said again."""
     more: dict[str, str | float] = {"font_weight": weight} if weight else {}
-    return element("text", escape(said), x=x, y=y, text_anchor=anchor, font_size=size, fill=fill, **more)
+    if anchor != "start":
+        more["text_anchor"] = anchor
+    if size != SIZE:
+        more["font_size"] = size
+    return element("text", escape(said), x=x, y=y, fill=fill, **more)
 
 
 def box(
@@ -79,7 +85,7 @@ def framed(body: str, *, name: str, width: float, height: float, title: str, des
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" id="{name}" role="img" aria-labelledby="{ids}" '
         f'viewBox="0 0 {_number(width)} {_number(height)}" width="{_number(width)}" height="{_number(height)}" '
-        f'font-family="{FONT}">{head}{body}</svg>'
+        f'font-family="{FONT}" font-size="{SIZE}">{head}{body}</svg>'
     )
 
 

@@ -6,6 +6,7 @@ import planner
 from planner.evaluate import Evaluation
 from planner.present import format as fmt
 from planner.present.view.assumptions import assumptions_section
+from planner.present.view.beside import storage_warnings
 from planner.present.view.choices import choices, unknowns
 from planner.present.view.fidelity import GLOSSARY, fidelity_section
 from planner.present.view.model import Cell, Column, Headline, Section, Table, View
@@ -15,6 +16,7 @@ from planner.present.view.outcomes import finding, headlines, refusals, verdict
 from planner.present.view.parts import parts_section
 from planner.present.view.power import power_section
 from planner.present.view.reading import Reading
+from planner.present.view.remedies import tried_table
 from planner.present.view.risk import risk_section
 from planner.present.view.time import time_section
 
@@ -27,12 +29,13 @@ def view(evaluation: Evaluation) -> View:
     return View(
         name=evaluation.loaded.scenario.name,
         finding=finding(evaluation),
-        verdict=said,
+        verdict=" ".join((said, *storage_warnings(evaluation))),
         meets=meets,
         feasible=evaluation.feasible,
         headlines=cells,
         sections=_sections(evaluation, reading, cells),
         refusal=refusals(evaluation),
+        tried=tried_table(evaluation),
         stamp=stamp(evaluation),
         choices=choices(reading) if reading is not None else None,
         unknowns=unknowns(reading) if reading is not None else None,

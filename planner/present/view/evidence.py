@@ -18,6 +18,7 @@ def capex_shares(reading: Reading) -> tuple[tuple[str, float], ...]:
         sums[letter] = sums.get(letter, 0.0) + reading.value(row.cost)
     for key, rate in (
         ("capex.installation_usd", "assumption.installation_fraction"),
+        ("capex.cooling_usd", "assumption.cdu_price_usd_per_kw"),
         ("capex.facility_usd", "site.construction_usd_per_w"),
     ):
         if reading.has(key):
@@ -31,7 +32,7 @@ def oldest_price(reading: Reading) -> tuple[str, int] | None:
     """Date of the oldest price of the bill of materials, and its age in months."""
     ages = []
     for row in reading.built.bom:
-        source = row.price.source
+        source = row.price_source
         if source is not None and (age := months_old(source.as_of, reading.as_of)) is not None:
             ages.append((age, source.as_of))
     if not ages:

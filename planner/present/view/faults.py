@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from planner.design.growth import room_to_grow
+from planner.design.reach import blast_radius as blasts
+from planner.design.reach import hops
 from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Table
 from planner.present.view.reading import Reading, share, whole, words
@@ -24,52 +27,63 @@ def blast_radius(reading: Reading) -> Table:
     )
 
 
+NAMES = {
+    "node link": "Link of a node", "node cable": "Cable of a node", "node": "Node", "domain link": "Link of two domains",
+    "leaf": "Leaf switch", "link between leaves": "Link of two leaves", "leaf uplink": "Link of a leaf to a spine",
+    "spine": "Spine switch", "spine uplink": "Link of a spine to a core", "core": "Core switch",
+    "link between groups": "Link of two groups", "plane": "Plane",
+}  # fmt: skip
+
+
 def _fabric_rows(reading: Reading) -> list[tuple[Cell, ...]]:
-    cluster = reading.built.cluster
-    fabric, request = cluster.fabric, cluster.fabric.request
-    if not fabric.leaves:
-        return []
-    gpus = int(reading.value("cluster.gpus"))
-    ports = request.nics_per_node * fabric.planes
-    plane = "" if fabric.planes == 1 else f" in one of {fabric.planes} planes"
-    rails = request.rails_built * fabric.planes
-    rows: list[tuple[Cell, ...]] = [
+    return [
         (
-            words("Link of a node"), whole(fabric.node_leaf_links),
-            words(f"one rail of {request.rails_built}{plane} for the {request.gpus_per_node} GPUs of a node"),
-            whole(request.gpus_per_node), share(1 / ports),
-        ),
-        (
-            words("Leaf switch"), whole(fabric.leaves),
-            words(f"one rail of {request.rails_built}{plane} for its {fmt.count(fabric.gpus_per_leaf)} GPUs"),
-            whole(fabric.gpus_per_leaf), share(1 / rails if rails else 1 / ports),
-        ),
+            words(NAMES.get(one.element, one.element)), whole(one.count), words(f"bandwidth {one.between}"),
+            whole(one.gpus), share(one.lost_fraction),
+        )
+        for one in blasts(reading.built.cluster.fabric)
     ]  # fmt: skip
-    shape = fabric.shape
-    if shape is None:
-        return rows
-    pod_gpus = -(-gpus // max(1, len(shape.pods)))
-    rows += [
-        (
-            words("Link of a leaf to a spine"), whole(fabric.leaf_spine_links),
-            words(f"one of {fabric.uplinks_per_leaf} uplinks of a leaf"), whole(fabric.gpus_per_leaf),
-            share(1 / (fabric.uplinks_per_leaf * rails)),
-        ),
-        (
-            words("Spine switch"), whole(fabric.spines),
-            words(f"one of {shape.spines_per_pod} ways between the leaves of a pod{plane}"), whole(pod_gpus),
-            share(1 / (shape.spines_per_pod * fabric.planes)),
-        ),
-    ]  # fmt: skip
-    if fabric.cores:
-        each = shape.cores
+
+
+def hops_table(reading: Reading) -> Table:
+    """How far apart endpoints are, and how many GPUs may still join."""
+    fabric = reading.built.cluster.fabric
+    way, room = hops(fabric), room_to_grow(fabric)
+    pods = fabric.shape is not None and len(fabric.shape.pods) > 1
+    said = f"{way.through} on the way"
+    rows: list[tuple[Cell, ...]] = []
+    if fabric.leaves:
+        rails = fabric.request.rails_built > 1
         rows.append(
             (
-                words("Core switch"), whole(fabric.cores), words(f"one of {each} ways between pods{plane}"),
-                whole(gpus), share(1 / (each * fabric.planes)),
+                words("To a node on the same leaf" + (", same rail" if rails else "")),
+                whole(way.nearest),
+                words(said),
             )
-        )  # fmt: skip
-    return rows
+        )
+    if pods:
+        rows.append((words("To the farthest in the same pod"), whole(way.same_pod), words(said)))
+    rows.append((words("To the farthest of all"), whole(way.farthest), words(said)))
+    rows += [
+        (
+            words("More on the leaves there are"),
+            whole(room.leaf_gpus),
+            words("GPUs, nodes and their cables alone"),
+        ),
+        (words("More without a new tier"), whole(room.tier_gpus), words("GPUs, no cable moved")),
+    ]
+    if room.topology_gpus is not None:
+        rows.append(
+            (
+                words("More in this topology, built anew"),
+                whole(room.topology_gpus),
+                words("GPUs, as many tiers"),
+            )
+        )
+    return Table(
+        "hops", "How far apart, and room to grow",
+        (Column("What", numeric=False), Column("Count"), Column("Of", numeric=False)), tuple(rows),
+    )  # fmt: skip
 
 
 def _rack_rows(reading: Reading) -> list[tuple[Cell, ...]]:

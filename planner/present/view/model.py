@@ -92,9 +92,10 @@ class Figure:
     """A chart: what it says, the data to draw, and the table behind it.
 
     Attributes:
-        id: ``C1`` to ``C19`` of the chart list.
-        kind: What draws it: ``stack``, ``ladder``, ``lanes``, ``curve``, ``sankey``, ``range``,
-            ``waterfall``, ``columns``, ``crossing``, ``topology``, ``racks``, ``bandwidth``.
+        id: ``C1`` to ``C19`` of the chart list; a letter follows where several answer one question.
+        kind: What draws it: ``stack``, ``ladder``, ``lanes``, ``curve``, ``sankey``, ``oneline``, ``range``,
+            ``months``, ``waterfall``, ``columns``, ``crossing``, ``topology``, ``racks``, ``elevation``, ``bars``,
+            ``bandwidth``.
         title: Its message, a sentence made from the evaluation.
         help: One line on how to read it.
         data: Plain data for the drawing, by kind.
@@ -141,6 +142,7 @@ class View:
         verdict: Which limits are met or missed, by how much, and the tightest one.
         meets: Whether all limits are met; False where the plan can't be built.
         stamp: Scenario file, catalog date, versions and hashes, in order.
+        tried: Remedies of a refused plan or a missed limit that were tried, with what each costs; None without.
         choices: What was decided, against what, and when that would flip; None where nothing is built.
         unknowns: The inputs most worth measuring; None where nothing is built.
         glossary: Terms and what they mean here.
@@ -154,6 +156,7 @@ class View:
     headlines: tuple[Headline, ...]
     sections: tuple[Section, ...]
     refusal: tuple[Remedy, ...] = ()
+    tried: Table | None = None
     stamp: tuple[tuple[str, str], ...] = field(default_factory=tuple)
     choices: Table | None = None
     unknowns: Table | None = None

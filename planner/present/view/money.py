@@ -11,6 +11,7 @@ from planner.present import format as fmt
 from planner.present.view.evidence import capex_shares, evidence_line
 from planner.present.view.model import Cell, Column, Figure, Section, Table
 from planner.present.view.reading import Reading, number, share, words
+from planner.sourced import Source
 from planner.units import MONTHS_PER_YEAR
 
 MONTHS = 3
@@ -19,11 +20,33 @@ UNITS = (
     "unit.usd_per_gpu_hour_goodput", "unit.usd_per_training_run", "unit.usd_per_mtoken_output",
 )  # fmt: skip
 UTILISATIONS = tuple(step / 20 for step in range(4, 21))
-NOTES = (
-    "All money is nominal and before tax; nothing is financed: purchases are paid from own funds.",
+FROM_OWN_FUNDS = "Nothing is financed: purchases are paid from own funds."
+TODAYS_PRICES = (
     "Prices, energy, rents and wages stay as they are on the plan's date, while the discount rate is nominal: "
-    "later purchases aren't made cheaper, and late running costs are understated by inflation.",
+    "later purchases aren't made cheaper, and late running costs are understated by inflation."
 )
+
+
+def _notes(reading: Reading) -> list[str]:
+    """What holds for all amounts, by the terms that the scenario has."""
+    money = reading.evaluation.loaded.scenario.money
+    taxed = "after income tax; unit costs are before it" if money.tax is not None else "before tax"
+    found = [f"All money is nominal and {taxed}."]
+    found.append(
+        FROM_OWN_FUNDS
+        if money.debt is None
+        else "The cost of ownership is that of the project, whoever finances it; what the loan changes stands with the owners' lines (metrics.equity)."
+    )
+    if reading.has("metrics.cover_kept") and not reading.value("metrics.cover_kept"):
+        least, asked = (
+            fmt.significant(reading.value(key)) for key in ("metrics.cover_least_ratio", "debt.cover_ratio")
+        )
+        found.append(
+            f"The loan's terms are not kept: debt service is covered {least} times at the least, and the lender asks {asked}."
+        )
+    if money.escalation is None and money.price_erosion is None:
+        found.append(TODAYS_PRICES)
+    return found
 
 
 def _server_life(reading: Reading) -> str:
@@ -34,7 +57,7 @@ def _server_life(reading: Reading) -> str:
 def money_section(reading: Reading) -> Section:
     """C10 to C13, running and unit costs."""
     figures = [_capex(reading), _ownership(reading), _quarters(reading)]
-    notes = [*NOTES]
+    notes = _notes(reading)
     life = reading.value(_server_life(reading))
     if reading.evaluation.loaded.scenario.money.horizon_months > life * MONTHS_PER_YEAR:
         notes.append(
@@ -79,9 +102,9 @@ def steps_of(
 def _capex(reading: Reading) -> Figure:
     total = reading.value("capex.total_usd")
     rows = []
-    for line in reading.built.capex.classes:
+    for line in _planned(reading):
         prices = _prices_of(reading, line)
-        dates = sorted(price.source.as_of for price in prices if price.source and price.source.as_of)
+        dates = sorted(source.as_of for source in prices if source is not None and source.as_of)
         rows.append(
             (
                 words(line.label),
@@ -106,7 +129,7 @@ def _capex(reading: Reading) -> Figure:
         "Each class starts where the one above ended; the last bar is the sum.",
         {
             "steps": steps_of(
-                [(line.label, reading.value(line)) for line in reading.built.capex.classes],
+                [(line.label, reading.value(line)) for line in _planned(reading)],
                 "Purchase",
                 fmt.money,
             ),
@@ -129,11 +152,16 @@ def _capex(reading: Reading) -> Figure:
     )
 
 
-def _prices_of(reading: Reading, line: Line) -> list[Line]:
+def _planned(reading: Reading) -> list[Line]:
+    """Classes of the purchase that cost anything."""
+    return [line for line in reading.built.capex.classes if reading.value(line)]
+
+
+def _prices_of(reading: Reading, line: Line) -> list[Source | None]:
     kind = line.key.removeprefix("capex.").removesuffix("_usd")
     if kind not in set(AssetClass):
         return []
-    return [row.price for row in reading.built.bom if row.demand.asset_class == kind]
+    return [row.price_source for row in reading.built.bom if row.demand.asset_class == kind]
 
 
 def _ownership(reading: Reading) -> Figure:
@@ -147,9 +175,11 @@ def _ownership(reading: Reading) -> Figure:
         nominal = -float(ledger.value(line)[0].sum())
         if nominal:
             parts.append((line.label, key, nominal))
-    residual = -float(ledger.value(built.cash.residual)[0].sum())
-    if residual:
-        parts.append((built.cash.residual.label, "tco.residual_npv_usd", residual))
+    for name in ("residual", "end", "deposits", "tax"):
+        if reading.has(f"cash.{name}_usd"):
+            flow = ledger.value(f"cash.{name}_usd")[0]
+            if flow.any():
+                parts.append((ledger[f"cash.{name}_usd"].label, f"tco.{name}_npv_usd", -float(flow.sum())))
     rows = [
         (words(label), number(nominal / 1e6), reading.number(key, 1e-6), reading.letter(key))
         for label, key, nominal in parts
@@ -307,6 +337,8 @@ def _running(reading: Reading) -> Table:
     rows = []
     for line in built.opex.lines:
         year = -float(ledger.value(line)[0][first : first + 12].sum())
+        if line.key == "cash.opex_further_usd" and not year:
+            continue  # what the scenario doesn't plan
         rows.append(
             (
                 words(line.label),

@@ -12,8 +12,9 @@ from planner.ledger import Kind, Ledger
 from planner.present import format as fmt
 from planner.present.view.model import Better, Headline, Remedy
 from planner.present.view.reading import WEAKEST
+from planner.scenario.limits import LOAD_OUTCOME, load_limit, power_limit_mw
 from planner.scenario.load import Loaded
-from planner.scenario.schema import Limits, Scenario, WorkloadKind
+from planner.scenario.schema import Limits, WorkloadKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,9 @@ OUTCOMES = (
         "outcome.tpot_p99_s", "p99 ms", "Time per output token, p99", Better.LOWER, 1e3,
         lambda limits: limits.tpot_p99_s, note="outcome.ttft_p99_s",
     ),
-    _Outcome("outcome.serving_output_tokens_per_s", "tok/s", "Serving throughput", Better.HIGHER, 1.0),
+    _Outcome(
+        "outcome.serving_output_tokens_per_s", "tok/s", "Serving throughput", Better.HIGHER, 1.0, note=LOAD_OUTCOME
+    ),
     _Outcome(
         "power.facility_w", "MW", "Power at the meter", Better.LOWER, 1e-6,
         None, 1e6, note="power.facility_peak_w", judged_by="power.facility_peak_w",
@@ -65,6 +68,7 @@ OUTCOMES = (
 _COMPLETE = ("performance.training.days_to_train", "outcome.serving_output_tokens_per_s")
 """Outcomes that the cluster reaches only once its last phase is in service."""
 _FIRST_TOKEN = "outcome.ttft_p99_s"
+_NOTED = {_FIRST_TOKEN: "time to first token, p99", LOAD_OUTCOME: "GPUs for the load over those it gets"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +120,10 @@ def _note(evaluation: Evaluation, outcome: _Outcome) -> str:
     if outcome.note in ledger:
         other = ledger[outcome.note]
         said.append(f"{other.label}: {fmt.quantity(ledger.scalar(other), other.unit)}")
-    limit = first_token_limit(evaluation.loaded) if outcome.note == _FIRST_TOKEN else None
+    limit = noted_limits(evaluation.loaded).get(outcome.note)
     if limit is not None and outcome.note in ledger:
         met, found = ledger.scalar(outcome.note) <= limit.value, evaluation.ranges.get(outcome.note)
-        said.append(f"limit {limit.text('s')}{judgement(met, odds_of(found, limit))}")
+        said.append(f"limit {limit.text(ledger[outcome.note].unit)}{judgement(met, odds_of(found, limit))}")
     return ", ".join(said)
 
 
@@ -156,10 +160,15 @@ def limit_of(loaded: Loaded, outcome: _Outcome) -> Limit | None:
     return _objective(loaded, "tpot_p99_s") if outcome.key == "outcome.tpot_p99_s" else None
 
 
-def first_token_limit(loaded: Loaded) -> Limit | None:
-    """Limit of the time to first token, which stands under the time per output token."""
-    wished = loaded.scenario.limits.ttft_p99_s
-    return Limit(wished) if wished is not None else _objective(loaded, "ttft_p99_s")
+def noted_limits(loaded: Loaded) -> dict[str, Limit]:
+    """Limits of outcomes that stand in another cell's note, by key.
+
+    They are of the time to first token, under the time per output token, and of a load, under the throughput.
+    """
+    wished, load = loaded.scenario.limits.ttft_p99_s, load_limit(loaded.scenario)[1]
+    first = Limit(wished) if wished is not None else _objective(loaded, "ttft_p99_s")
+    found = {_FIRST_TOKEN: first, LOAD_OUTCOME: None if load is None else Limit(load)}
+    return {key: limit for key, limit in found.items() if limit is not None}
 
 
 def _objective(loaded: Loaded, field: str) -> Limit | None:
@@ -170,12 +179,6 @@ def _objective(loaded: Loaded, field: str) -> Limit | None:
                 return None
             return Limit(float(getattr(workload.slo, field)), " as the workload asks")
     return None
-
-
-def power_limit_mw(scenario: Scenario) -> float | None:
-    """The lower of what the plan may draw and what the site's utility can deliver."""
-    known = [limit for limit in (scenario.limits.site_mw, scenario.site.limit_mw) if limit is not None]
-    return min(known, default=None)
 
 
 def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: Limit | None) -> dict[str, Any]:
@@ -259,10 +262,11 @@ def _margins(evaluation: Evaluation, cells: tuple[Headline, ...]) -> list[tuple[
             if outcome.key in _COMPLETE and month is not None:
                 name += f" once complete in month {month}"
             found.append((f"{name} ({cell.limit_text})", 1 - judged / cell.limit))
-    first = first_token_limit(evaluation.loaded)
-    if first is not None and _FIRST_TOKEN in ledger:
-        margin = 1 - ledger.scalar(_FIRST_TOKEN) / first.value
-        found.append((f"time to first token, p99 ({first.text('s')})", margin))
+    for key, limit in noted_limits(evaluation.loaded).items():
+        if key in ledger:
+            found.append(
+                (f"{_NOTED[key]} ({limit.text(ledger[key].unit)})", 1 - ledger.scalar(key) / limit.value)
+            )
     return [(name, margin) for name, margin in found if math.isfinite(margin)]
 
 
@@ -274,7 +278,7 @@ def refusals(evaluation: Evaluation) -> tuple[Remedy, ...]:
         Remedy(
             problem.message,
             str(problem.place) if problem.place else problem.key,
-            tuple(part.strip() for part in problem.remedy.split(";") if part.strip()),
+            tuple(one.words for one in problem.offered),
         )
         for problem in evaluation.refusal.problems
     )

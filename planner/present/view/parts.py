@@ -6,6 +6,7 @@ from planner.design.bom import LABELS, BomRow
 from planner.present import format as fmt
 from planner.present.view.evidence import evidence_line
 from planner.present.view.model import Cell, Column, Section, Table
+from planner.present.view.quotes import quote_notes, quotes_table
 from planner.present.view.reading import Reading, number, words
 
 
@@ -24,10 +25,15 @@ def parts_section(reading: Reading) -> Section:
         else "The catalog states no lead times for these parts."
     )
     lead = f"{len(reading.built.bom)} kinds of parts; spares are bought with them."
-    return Section("parts", "Parts", lead, (), (_bill(reading), _phases(reading)), tuple(notes))
+    notes += quote_notes(reading)
+    quoted = quotes_table(reading)
+    tables = (_bill(reading), *(() if quoted is None else (quoted,)), _phases(reading))
+    return Section("parts", "Parts", lead, (), tables, tuple(notes))
 
 
 def _lead_weeks(row: BomRow) -> float | None:
+    if row.quote is not None and row.quote.line.lead_time_weeks is not None:
+        return row.quote.line.lead_time_weeks
     figure = getattr(row.demand.entry.item, "lead_time_weeks", None)
     return float(figure.value) if figure is not None else None
 
@@ -48,7 +54,7 @@ def _bill(reading: Reading) -> Table:
                 reading.as_written(price.key),
                 reading.number(row.cost.key, 1e-3),
                 reading.letter(price.key),
-                words(price.source.as_of if price.source is not None else fmt.NOTHING),
+                words(row.price_source.as_of if row.price_source is not None else fmt.NOTHING),
                 words(fmt.NOTHING) if weeks is None else number(weeks),
             )
         )

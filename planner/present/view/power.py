@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from planner.design.inventory import State
+from planner.power.chain import STAGES
 from planner.power.it_load import Load
+from planner.power.pue import PARTS
 from planner.present import format as fmt
+from planner.present.view.chain import months_figure, oneline_figure
 from planner.present.view.model import Cell, Column, Figure, Section, Table
 from planner.present.view.reading import Reading, number, share, whole, words
 
 CATEGORIES = {
     "servers": "Servers with GPUs", "network": "Switches and adapters", "optics": "Optics and active cables",
-    "storage": "Storage",
+    "storage": "Storage", "management": "Management servers",
 }  # fmt: skip
 STATES = (
     ("Idle", "power.facility_idle_w", "power.it_idle_w"),
@@ -19,7 +22,7 @@ STATES = (
     ("Peak", "power.facility_peak_w", "power.it_peak_w"),
 )
 NOTES = (
-    "PUE is a yearly average; on the hottest day cooling draws more, so the connection needs room above the peak.",
+    "PUE is a yearly average; the peak is that of the IT equipment in the hottest hours of a typical year.",
     "Draw under load is that of the workloads by their share of the time; the peak is the highest sustained draw that "
     "a source gives, and the nameplate where none does.",
 )
@@ -32,11 +35,14 @@ def power_section(reading: Reading) -> Section:
         f"{fmt.quantity(reading.value('power.facility_peak_w'), 'W')} at peak, "
         f"PUE {fmt.significant(reading.value('power.pue'))}."
     )
+    figures: list[Figure | None] = [
+        _sankey(reading), oneline_figure(reading), _range(reading), months_figure(reading)
+    ]  # fmt: skip
     return Section(
         "power",
         "Power",
         lead,
-        (_sankey(reading), _range(reading)),
+        tuple(figure for figure in figures if figure is not None),
         (_parts(reading), _energy(reading)),
         NOTES,
     )
@@ -49,17 +55,17 @@ def _sankey(reading: Reading) -> Figure:
         watts = reading.value(load.watts[State.TYPICAL])
         sums[load.consumer.category] = sums.get(load.consumer.category, 0.0) + watts
     flows = [
-        ("Meter", "IT", it_w, "power.it_w"),
-        ("Meter", "Cooling", reading.value("power.cooling_w"), "power.cooling_w"),
-        ("Meter", "Losses", reading.value("power.distribution_loss_w"), "power.distribution_loss_w"),
-        *(("IT", label, sums[name], "") for name, label in CATEGORIES.items() if sums.get(name)),
+        *(("Meter", label, reading.value(key), key, "loss") for label, key in _losses(reading)),
+        *(("Meter", label, reading.value(key), key, "cooling") for label, key in _cooling(reading)),
+        ("Meter", "IT", it_w, "power.it_w", "load"),
+        *(("IT", label, sums[name], "", "load") for name, label in CATEGORIES.items() if sums.get(name)),
     ]
     rows = [
         (
             words(start), words(end), Cell(fmt.significant(watts / 1e3), watts / 1e3, key), share(watts / meter),
             reading.letter(key) if key else words(_category_letter(reading, end)),
         )
-        for start, end, watts, key in flows
+        for start, end, watts, key, _ in flows
     ]  # fmt: skip
     servers = sums.get("servers", 0.0)
     return Figure(
@@ -70,8 +76,8 @@ def _sankey(reading: Reading) -> Figure:
         "From the meter on the left to the parts on the right; a band's height is its power under load.",
         {
             "flows": [
-                {"from": a, "to": b, "value": watts, "text": fmt.quantity(watts, "W")}
-                for a, b, watts, _ in flows
+                {"from": a, "to": b, "value": watts, "text": fmt.quantity(watts, "W"), "kind": kind}
+                for a, b, watts, _, kind in flows
             ],
             "total": fmt.quantity(meter, "W"),
         },
@@ -88,6 +94,19 @@ def _sankey(reading: Reading) -> Figure:
             tuple(rows),
         ),
     )
+
+
+def _cooling(reading: Reading) -> list[tuple[str, str]]:
+    """What moves heat and the rest of the building, part by part; parts that draw nothing are left out."""
+    found = [(label, f"power.cooling.{part}_w") for part, label in PARTS.items()]
+    return [(label, key) for label, key in found if reading.has(key) and reading.value(key) > 0]
+
+
+def _losses(reading: Reading) -> list[tuple[str, str]]:
+    """Losses of each stage from the meter to the racks, or all of them where stages aren't known."""
+    found = [(f"Lost in {words_}", f"power.chain.{stage}_loss_w") for stage, words_ in STAGES.items()]
+    known = [(label, key) for label, key in reversed(found) if reading.has(key)]
+    return known or [("Losses", "power.distribution_loss_w")]
 
 
 def _category_letter(reading: Reading, label: str) -> str:
@@ -225,13 +244,19 @@ def _energy(reading: Reading) -> Table:
             reading.letter("site.electricity_usd_per_kwh"),
         ),
     ]  # fmt: skip
-    if reading.has("power.carbon_kg_per_year"):
-        key = "power.carbon_kg_per_year"
-        tonnes = reading.value(key) / 1e3
-        text = f"{fmt.significant(tonnes)} t CO2"
-        rows.append(
-            (words("Carbon of a full year, location-based"), Cell(text, tonnes, key), reading.letter(key))
-        )
+    for key, label in (
+        ("power.carbon_kg_per_year", "Carbon of a full year, location-based"),
+        ("power.carbon_market_kg_per_year", "Carbon of a full year, market-based"),
+    ):
+        if reading.has(key):
+            tonnes = reading.value(key) / 1e3
+            text = f"{fmt.significant(tonnes)} t CO2"
+            rows.append((words(label), Cell(text, tonnes, key), reading.letter(key)))
+    if reading.has("power.water_l_per_year"):
+        key = "power.water_l_per_year"
+        cubic = reading.value(key) / 1e3
+        text = f"{fmt.significant(cubic)} m3"
+        rows.append((words("Water of a full year, on site"), Cell(text, cubic, key), reading.letter(key)))
     layout = reading.built.cluster.layout
     rows.append((words("Racks"), whole(layout.racks), words("")))
     rows.append((words("Floor, racks and aisles"), words(f"{fmt.count(layout.floor_area_m2)} m2"), words("")))

@@ -13,6 +13,7 @@ from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Figure, Section, Table
 from planner.present.view.outcomes import OUTCOMES, limit_of, odds_of
 from planner.present.view.reading import Reading, number, share, words
+from planner.present.view.risk_parts import risk_figures, risk_lead, risk_notes, risk_tables
 
 LISTED = 10
 RATES = {
@@ -23,6 +24,7 @@ RATES = {
     "assumption.staff_usd_per_fte_year": "tco.opex_staff_npv_usd",
     "assumption.insurance_fraction_per_year": "tco.opex_insurance_npv_usd",
     "assumption.installation_fraction": "capex.installation_usd",
+    "assumption.cdu_price_usd_per_kw": "capex.cooling_usd",
     "site.construction_usd_per_w": "capex.facility_usd",
 }
 """Rates that scale one line of the cost of ownership, and that line."""
@@ -103,7 +105,7 @@ def risk_section(reading: Reading) -> Section:
         _table(reading, time_inputs(reading)[:LISTED], "time"),
     ]
     missing = ""
-    ranges = reading.evaluation.ranges
+    ranges, risk = reading.evaluation.ranges, reading.evaluation.risk
     if ranges:
         tables.insert(0, _results(reading))
         figures = tuple(_odds(reading, key, first=not at) for at, key in enumerate(_judged(reading)))
@@ -111,6 +113,19 @@ def risk_section(reading: Reading) -> Section:
         missing = (
             "No draws were made for this report, so results carry no P10 to P90 and limits are judged by their "
             "margin alone. The inputs below are those whose ranges weigh most."
+        )
+    if risk is not None:
+        # the exact swing of one result replaces the estimate from each price's own line
+        tables = [*(one for one in tables if one.id != "widest-cost"), *risk_tables(reading, risk)]
+        figures = (*risk_figures(reading, risk), *figures)
+        return Section(
+            "risk",
+            "Risk",
+            risk_lead(reading, risk),
+            figures,
+            tuple(tables),
+            risk_notes(reading, risk),
+            missing,
         )
     notes = (
         "Cost inputs are weighed exactly for their own line; what follows them (installation, support, resale) is "

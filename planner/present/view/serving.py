@@ -7,15 +7,32 @@ from planner.present import format as fmt
 from planner.present.view.model import Cell, Column, Table
 from planner.present.view.reading import Reading, number, share, words
 
+FIRST = "performance.serving"
+"""Key of the first serving workload, whose tokens have unit costs."""
+COSTS = (
+    "usd_per_mtoken_output", "usd_per_mtoken_input", "usd_per_mtoken_output_decode", "usd_per_mtoken_total",
+    "usd_per_mtoken_output_saturated", "objective_premium_fraction", "usd_per_mtoken_output_at_load", "tokens_per_j",
+    "total_tokens_per_j",
+)  # fmt: skip
+
 
 def serving_tables(reading: Reading, served: Served) -> list[Table]:
-    """Operating point and latency of one serving workload."""
-    return [_point(reading, served), _latency(reading, served)]
+    """Operating point and latency of one serving workload; its load, and what tokens of the first one cost."""
+    found = [_point(reading, served), _latency(reading, served)]
+    if served.pools is not None:
+        found.append(_pools(reading, served))
+    if reading.has(f"{served.key}.load.requests_per_s"):
+        found.append(_load(reading, served))
+    if served.key == FIRST:
+        found.append(_costs(reading, served))
+    return found
 
 
 def _point(reading: Reading, served: Served) -> Table:
     key = served.key
     replicas = reading.value("cluster.gpus") // reading.value(f"{key}.replica_gpus")
+    if served.pools is not None:
+        replicas = reading.value(f"{key}.pools.decode_replicas")
     rows = []
     for name in (
         "input_tokens", "output_tokens", "replica_gpus", "attention_gpus", "batch_sequences",
@@ -24,7 +41,12 @@ def _point(reading: Reading, served: Served) -> Table:
     ):  # fmt: skip
         rows.append((words(reading.ledger[f"{key}.{name}"].label), reading.quantity(f"{key}.{name}")))
         if name == "replica_gpus":
-            rows.append((words("Replicas"), Cell(fmt.count(replicas), replicas)))
+            rows.append(
+                (
+                    words("Replicas" if served.pools is None else "Decode replicas"),
+                    Cell(fmt.count(replicas), replicas),
+                )
+            )
     note = reading.ledger[f"{key}.batch_sequences"].note
     return Table(
         f"serving-{served.workload.id}",
@@ -63,3 +85,59 @@ def _latency(reading: Reading, served: Served) -> Table:
         ),
         tuple(rows),
     )
+
+
+def _pools(reading: Reading, served: Served) -> Table:
+    """Separate pools, the way between them, and whether they pay."""
+    key = f"{served.key}.pools"
+    title = f"Separate pools for prompts and answers of {served.workload.id}"
+    gain = f"{key}.gain_fraction"
+    if not reading.has(gain):
+        title += ": without them nothing keeps the objective"
+    else:
+        percent = reading.value(gain) * 100.0
+        verdict = "they pay" if percent > 0.0 else "they don't pay"
+        title += f": {verdict}, {percent:+.3g} % tokens against the same GPUs together"
+    names = (
+        "prefill_replicas", "prefill_replica_gpus", "decode_replicas", "decode_replica_gpus", "idle_gpus",
+        "prefill_busy_fraction", "cache_bytes", "path_bytes_per_s", "path_busy_fraction", "path_in_busy_fraction",
+        "transfer_s",
+        "together_output_tokens_per_s_per_gpu", "gain_fraction",
+    )  # fmt: skip
+    keys = [f"{key}.{name}" for name in names if reading.has(f"{key}.{name}")]
+    return _defined(reading, f"pools-{served.workload.id}", title, keys)
+
+
+def _load(reading: Reading, served: Served) -> Table:
+    key = f"{served.key}.load"
+    names = (
+        "requests_per_s", "mean_requests_per_s", "spare_replicas", "replicas", "gpus", "mean_gpus",
+        "covered_fraction",
+    )  # fmt: skip
+    short = reading.value(f"{key}.covered_fraction") < 1.0
+    title = f"What the load of {served.workload.id} needs at this operating point"
+    if short:
+        title += ": more GPUs than the plan has, see planner search"
+    return _defined(reading, f"load-{served.workload.id}", title, [f"{key}.{name}" for name in names])
+
+
+def _costs(reading: Reading, served: Served) -> Table:
+    keys = [f"unit.{name}" for name in COSTS if reading.has(f"unit.{name}")]
+    if reading.has("rent.usd_per_mtoken_output"):
+        keys.insert(1, "rent.usd_per_mtoken_output")
+    return _defined(
+        reading,
+        f"tokens-{served.workload.id}",
+        f"What tokens of {served.workload.id} cost, and how each is defined",
+        keys,
+    )
+
+
+def _defined(reading: Reading, name: str, title: str, keys: list[str]) -> Table:
+    """Lines with their values and definitions."""
+    rows = [
+        (words(reading.ledger[key].label), reading.quantity(key), words(reading.ledger[key].note))
+        for key in keys
+    ]
+    columns = (Column("Quantity", numeric=False), Column("Value"), Column("Definition", numeric=False))
+    return Table(name, title, columns, tuple(rows))

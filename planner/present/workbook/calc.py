@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from datetime import date
 from typing import Final
 
 from planner.evaluate import Evaluation
+from planner.finance.timeline import start_of
 from planner.ledger import Axis, Kind, Line
-from planner.ledger.nodes import Expr, Irr, Mirr, Xirr, children
+from planner.ledger.nodes import Binary, Expr, Irr, Mirr, Xirr, children
 from planner.ledger.words import words
+from planner.performance.evidence import SHOWN
 from planner.present.workbook.cells import SheetCells, month_formulas, quoted, scalar_formula
 from planner.present.workbook.layout import (
     BOM,
+    CABLES,
     CAPEX,
     CASH,
+    CHAIN,
     DATE_ROW,
     DEPRECIATION,
+    FINANCE,
     FIRST_MONTH,
     FIRST_ROW,
     HEAD_ROW,
@@ -30,7 +36,9 @@ from planner.present.workbook.layout import (
     OPEX,
     PERFORMANCE,
     POWER,
+    SHARE,
     STATUS_ROW,
+    TAX,
     TIMING,
     TOTAL,
     UNIT,
@@ -45,21 +53,26 @@ from planner.units import MONTHS_PER_YEAR
 TITLES: Final = {
     TIMING: ("Timing", "When phases are paid and work, and the GPU-hours of each month."),
     BOM: ("Bill of materials", "What is bought. Counts in service come from the design; spares and prices are inputs."),
+    CABLES: ("Cables", "Links by the length they are ordered in, as designed; below, what the cabling adds up to."),
     PERFORMANCE: ("Performance", "What the cluster delivers."),
     CAPEX: ("Capex", "The purchase by class, and when it is paid (cash in positive, so payments are negative)."),
+    SHARE: ("Network share", "Cost, load and energy by what they serve; adapters stand with the servers."),
     POWER: ("Power", "From parts to the meter. Nameplate is not load: each part has its draw by state."),
+    CHAIN: ("Power chain", "From the utility to the racks: what each stage loses, how many units of which size stand there."),
     OPEX: ("Opex", "Running costs by month, cash in positive."),
     DEPRECIATION: ("Depreciation", "Straight line from the month after a phase goes into service."),
+    FINANCE: ("Finance", "Loan, lease and working capital, apart from the project's own flows; cash in positive."),
+    TAX: ("Tax", "Income tax by fiscal year: deductions, losses and what is paid."),
     CASH: ("Cash flow", "Cash by month and its running balance; cash in positive."),
     METRICS: ("Metrics", "Present values, unit costs, and owning against renting."),
 }  # fmt: skip
 _HEAD: Final = ("Name", "Unit", "Value", "Total", "Key", "How it comes about")
 _FLOWS: Final = ("USD", "GPU-h", "kWh")
-_BALANCES: Final = ("opening", "closing", "value", "cumulative")
-"""First word of a balance's name: adding up its months would mean nothing."""
+_BALANCES: Final = re.compile(r"(^|_)(opening|closing|value|cumulative|grown|so_far|before|in_year)(_|$)")
+"""Words in the name of a balance: adding up its months would mean nothing."""
 
 
-_TEXTS: Final = {BOM: (9, 8), POWER: (6, 7)}
+_TEXTS: Final = {BOM: (9, 8), CABLES: (6, 7), POWER: (6, 7)}
 """Columns of key and explanation where a table stands above the rows."""
 
 
@@ -94,7 +107,7 @@ def command(evaluation: Evaluation) -> str:
 
 
 def _without_rate(lines: dict[str, Line]) -> frozenset[str]:
-    """Lines that may lack a value because a rate of return they read may not exist."""
+    """Lines that may lack a value: a rate of return may not exist, and a payback may never come."""
     found: set[str] = set()
     for line in lines.values():
         if line.expression is not None and _reads_rate(line.expression, found):
@@ -103,9 +116,24 @@ def _without_rate(lines: dict[str, Line]) -> frozenset[str]:
 
 
 def _reads_rate(expr: Expr, known: set[str]) -> bool:
-    if isinstance(expr, Irr | Xirr | Mirr) or getattr(expr, "key", "") in known:
+    if isinstance(expr, Irr | Xirr | Mirr) or getattr(expr, "key", "") in known or _where_any(expr):
         return True
     return any(_reads_rate(child, known) for child in children(expr))
+
+
+def _where_any(expr: Expr) -> bool:
+    """Whether it is written as x * count / count, which is no number where the count is zero."""
+    match expr:
+        case Binary("/", Binary("*", _, before), divisor):
+            return before is divisor
+    return False
+
+
+_NONE: Final = {
+    FINANCE: "This plan has no loan, no lease and no working capital (money.debt, money.lease, money.working_capital).",
+    TAX: "This plan is before tax (money.tax sets one).",
+}
+"""What a sheet says that has no rows."""
 
 
 def draw(sheet: Sheet, frame: Frame) -> None:
@@ -113,6 +141,8 @@ def draw(sheet: Sheet, frame: Frame) -> None:
     months = frame.ledger.months if sheet.name in MONTHLY else 0
     header(sheet, frame, months)
     cells = SheetCells(frame.layout, sheet.name)
+    if sheet.name in _NONE and not frame.layout.rows.get(sheet.name):
+        sheet.text(FIRST_ROW, NAME, _NONE[sheet.name], "quiet")
     for row in frame.layout.rows.get(sheet.name, ()):
         if row.line is None:
             sheet.text(row.row, NAME, row.heading, "heading")
@@ -129,13 +159,15 @@ def header(sheet: Sheet, frame: Frame, months: int) -> None:
     title, note = TITLES[sheet.name]
     sheet.text(STATUS_ROW, NAME, title, "title")
     sheet.status(STATUS_ROW, UNIT, frame.status)
+    if sheet.name == PERFORMANCE and (names := measured_profiles(frame.evaluation)):
+        note = f"{note} Collectives rest on measurements of profile {', '.join(names)}."
     sheet.text(NOTE_ROW, NAME, note, "quiet")
     computed = f"Grey italic values come from a new run only: change the scenario, then {frame.command}"
     sheet.text(NOTE_ROW, _TEXTS.get(sheet.name, (KEY, HOW))[0], computed, "quiet")
     for column, width in enumerate((46, 12, 17, 17, 16, 16) if months else (58, 12, 18, 16, 46, 84)):
         sheet.raw.set_column(column, column, width)
     sheet.raw.set_column(FIRST_MONTH, FIRST_MONTH + max(months, 1) - 1, _month_width(frame))
-    if sheet.name in (BOM, POWER):
+    if sheet.name in (BOM, CABLES, POWER):
         return
     sheet.head(HEAD_ROW, _HEAD, right=frozenset({VALUE, TOTAL}))
     if months:
@@ -143,6 +175,15 @@ def header(sheet: Sheet, frame: Frame, months: int) -> None:
         sheet.raw.freeze_panes(FIRST_ROW, FIRST_MONTH)
     else:
         sheet.raw.freeze_panes(FIRST_ROW, UNIT)
+
+
+def measured_profiles(evaluation: Evaluation) -> list[str]:
+    """Calibration profiles whose measurements the plan's throughput rests on, by id."""
+    assert evaluation.built is not None
+    performance = evaluation.built.performance
+    curves = performance.domain.curves
+    within = (curves.group(operation, curves.sizes[-1]).profile for operation in SHOWN)
+    return sorted({one for one in (*within, *performance.links.measured.profiles.values()) if one})
 
 
 def _month_width(frame: Frame) -> int:
@@ -155,10 +196,7 @@ def _month_width(frame: Frame) -> int:
 
 def start_date(evaluation: Evaluation) -> date:
     """First day of the month of the first payment."""
-    phases = evaluation.loaded.scenario.phases
-    day = min(phase.order for phase in phases) if phases else evaluation.parts.as_of
-    year, month = (*(int(part) for part in day.split("-")), 1)[:2]
-    return date(year, month, 1)
+    return date(*start_of(evaluation.loaded, evaluation.parts.as_of), 1)
 
 
 def month_dates(evaluation: Evaluation, months: int) -> list[int]:
@@ -226,7 +264,7 @@ def _line(sheet: Sheet, frame: Frame, cells: SheetCells, row: int, line: Line) -
         role = "given" if line.kind is Kind.GIVEN else "computed"
         for column, value in enumerate(values, start=FIRST_MONTH):
             sheet.number(row, column, value, role, pattern)
-    if line.unit in _FLOWS and not line.key.rsplit(".", 1)[-1].startswith(_BALANCES):
+    if line.unit in _FLOWS and not _BALANCES.search(line.key.rsplit(".", 1)[-1]):
         first, last = cells.columns[0], cells.columns[-1]
         text = f"=SUM({first}{row + 1}:{last}{row + 1})"
         sheet.formula(row, TOTAL, text, sum(values), "formula", number_format(line.unit, values))
@@ -259,4 +297,4 @@ def how(frame: Frame, line: Line) -> str:
     said = words(line, frame.ledger.lines)
     if line.kind is Kind.COMPUTED:
         return f"by a new run: {said}"
-    return said
+    return f"the number {said}" if said.replace(".", "").isdigit() else said

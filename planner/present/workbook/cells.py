@@ -6,18 +6,17 @@ import itertools
 from collections.abc import Iterator
 
 from planner.ledger import Axis, Ledger, Line
-from planner.ledger.excel import formula
+from planner.ledger.excel import formula, number
 from planner.ledger.nodes import (
     Binary,
     Expr,
     Extreme,
     Flag,
     Ref,
-    RollingMax,
     RoundUp,
-    children,
 )  # fmt: skip
-from planner.present.workbook.layout import FIRST_MONTH, INPUT_TABLE, Layout, Spot
+from planner.present.workbook.constants import PLAIN
+from planner.present.workbook.layout import FIRST_MONTH, HEAD_ROW, INPUT_TABLE, Layout, Spot
 
 _HERE, _BEFORE, _RAW = "\x01", "\x02", "\x03"
 """Stand-ins: the formula's own column, the one before, and text that is an address already."""
@@ -68,8 +67,8 @@ class SheetCells:
         return self._columns
 
     def spot(self, key: str) -> Spot:
-        """Home of a line."""
-        return self._layout.spots[key]
+        """Cell of a line that formulas read."""
+        return self._layout.live.get(key) or self._layout.spots[key]
 
     def is_series(self, key: str) -> bool:
         """Whether a line runs over the months."""
@@ -83,7 +82,7 @@ class SheetCells:
         """Cell of a scalar line, or of a series in one month."""
         if key[0] == _RAW:
             return key[1:]
-        spot = self._layout.spots[key]
+        spot = self.spot(key)
         if self._ledger.lines[key].axis is Axis.SCALAR:
             return f"{self.prefix(spot.sheet)}${letters(spot.column)}${spot.row + 1}"
         assert month is not None
@@ -99,6 +98,27 @@ class SheetCells:
             still = "$" if self.floating else ""
             text = f"{still}{names[first]}{row}:{still}{names[last]}{row}"
         return self.prefix(spot.sheet) + text
+
+    def before(self, key: str, month: int, initial: str) -> str:
+        """A series in the month before; one formula for all months, that asks whether this is the first."""
+        spot, here = self._layout.spots[key], self._column(month)
+        earlier = self._column(month - 1) if month else letters(FIRST_MONTH - 1)
+        return f"IF({here}${HEAD_ROW + 1}=0,{initial},{self.prefix(spot.sheet)}{earlier}{spot.row + 1})"
+
+    def window(self, key: str, month: int, months: int) -> str:
+        """This month and those before it; near the first month the window is cut by MAX, not by another formula."""
+        spot, names = self._layout.spots[key], self._columns
+        number_here = f"{self._column(month)}${HEAD_ROW + 1}"
+        row = f"{self.prefix(spot.sheet)}${names[0]}{spot.row + 1}:${names[-1]}{spot.row + 1}"
+        start = f"MAX(1,{number_here}+1-{self.constant(float(months - 1))})"
+        return f"INDEX({row},1,{start}):INDEX({row},1,{number_here}+1)"
+
+    def constant(self, value: float) -> str:
+        """0 and 1 as they are, any other number as the cell that holds it."""
+        spot = self._layout.constants.get(float(value))
+        if value in PLAIN or spot is None:
+            return number(value)
+        return f"{self.prefix(spot.sheet)}${letters(spot.column)}${spot.row + 1}"
 
     def table(self, key: str) -> str:
         """Cells of a table line."""
@@ -121,30 +141,18 @@ def scalar_formula(cells: SheetCells, line: Line) -> str:
 
 
 def month_formulas(cells: SheetCells, line: Line) -> Iterator[str]:
-    """Formulas of a series, month by month.
-
-    All months share one text that differs by the column; only `prev` has its own first month.
-    """
+    """Formulas of a series, month by month: one text that differs by the column alone."""
     assert line.expression is not None
     expr, names = shortened(line.expression, cells), cells.columns
-    if cells.months <= _ANY + 1 or _holds(expr, RollingMax):
+    if cells.months <= _ANY + 1:
         for month, name in enumerate(names):
             yield formula(expr, cells, month).replace(_HERE, name)
         return
     cells.floating = True
     text = formula(expr, cells, _ANY)
     cells.floating = False
-    if _BEFORE not in text:
-        for name in names:
-            yield text.replace(_HERE, name)
-        return
-    yield formula(expr, cells, 0).replace(_HERE, names[0])
-    for before, name in itertools.pairwise(names):
+    for before, name in itertools.pairwise((letters(FIRST_MONTH - 1), *names)):
         yield text.replace(_HERE, name).replace(_BEFORE, before)
-
-
-def _holds(expr: Expr, kind: type[Expr]) -> bool:
-    return isinstance(expr, kind) or any(_holds(child, kind) for child in children(expr))
 
 
 def shortened(expr: Expr, cells: SheetCells) -> Expr:

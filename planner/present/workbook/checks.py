@@ -1,70 +1,33 @@
-"""Checks: formulas that must agree, each with both sides, and a master check for every sheet."""
+"""Checks: formulas that must agree, each with both sides; `check_sheet` draws them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
+from planner.design.bom import AssetClass
 from planner.ledger.excel import formula
 from planner.ledger.nodes import Const, Expr, added, ref, sum_months
 from planner.ledger.solve import evaluate
+from planner.power.pue import PARTS
 from planner.present.workbook.calc import Frame
 from planner.present.workbook.cells import SheetCells, letters, quoted
+from planner.present.workbook.check_sheet import Check
 from planner.present.workbook.layout import (
     BOM,
     BOM_COST,
     CASH,
-    CHANGED,
     CHECKS,
     FIRST_MONTH,
     FIRST_YEAR,
-    INPUT_CHANGED,
     INPUT_COUNT_ROW,
-    INPUTS,
-    ORDER,
     SUMMARY,
     TIMING,
 )
 from planner.present.workbook.sheet import Sheet
 from planner.present.workbook.tables import Years, bill_total_row
-
-_HEAD: Final = ("Check", "Left", "Right", "Difference", "Allowed", "Result", "What it means")
-FIRST: Final = 7
-RESULT: Final = 5
-"""Column of the results."""
-_TOLERANCE_ROW, _LEFT_OUT_ROW = 4, 5
-TOLERANCE: Final = 1e-9
-"""Share of the larger side: office programs add up in another order than numpy."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Two sides as formulas without the equals sign, with their values.
-
-    Attributes:
-        planned: Compares with what the planner said: not judged once an input is changed.
-    """
-
-    name: str
-    left: str
-    left_value: float
-    right: str
-    right_value: float
-    meaning: str = ""
-    planned: bool = False
-
-    @property
-    def allowed(self) -> float:
-        """Largest difference that rounding explains."""
-        return TOLERANCE * max(1.0, abs(self.left_value), abs(self.right_value))
-
-    @property
-    def passes(self) -> bool:
-        """Whether the sides agree as written, before any input is changed."""
-        return abs(self.left_value - self.right_value) <= self.allowed
+from planner.scenario.money import Discounting
 
 
 def plan_checks(frame: Frame, years: Years, headlines: Iterable[str]) -> list[Check]:
@@ -82,6 +45,7 @@ def plan_checks(frame: Frame, years: Years, headlines: Iterable[str]) -> list[Ch
     return [
         _bill_is_capex(frame, cells),
         *_purchase(frame, agree),
+        *_parts(frame, agree),
         *_depreciation(frame, agree),
         *_cash(frame, cells, years, agree),
         *_shares(frame, agree),
@@ -97,14 +61,16 @@ def _bill_is_capex(frame: Frame, cells: SheetCells) -> Check:
     built = frame.evaluation.built
     assert built is not None
     others = [
-        line for line in built.capex.classes if line.key in ("capex.installation_usd", "capex.facility_usd")
+        line
+        for line in built.capex.classes
+        if line.key.removeprefix("capex.").removesuffix("_usd") not in set(AssetClass)
     ]
     total = f"{quoted(BOM)}${letters(BOM_COST)}${bill_total_row(frame) + 1}"
     left = "+".join([total, *(cells.at(line.key, None) for line in others)])
     value = sum(frame.value(row.cost) for row in built.bom) + sum(frame.value(line) for line in others)
     right = built.capex.total
     return Check(
-        "Bill of materials, installation and construction make the purchase", left, value,
+        "Bill of materials, installation, construction and all else make the purchase", left, value,
         cells.at(right.key, None), frame.value(right),
     )  # fmt: skip
 
@@ -124,23 +90,48 @@ def _purchase(frame: Frame, agree: Agree) -> list[Check]:
     ]
 
 
+def _parts(frame: Frame, agree: Agree) -> list[Check]:
+    """Servers, networks and storage together are the whole bill and the whole load."""
+    built = frame.evaluation.built
+    assert built is not None
+    return [
+        agree(
+            "Network share: the parts make the bill of materials", ref("share.cost.whole_usd"),
+            added(row.cost for row in built.bom),
+        ),
+        agree("Power: IT, losses and cooling make the power at the meter", _from_meter(frame), ref("power.facility_w")),
+        agree("Network share: the parts make the IT load", ref("share.power.whole_w"), ref("power.it_w")),
+    ]  # fmt: skip
+
+
+def _from_meter(frame: Frame) -> Expr:
+    """What the drawing of where a watt goes adds up: the load, each loss and each part of cooling."""
+    losses = [key for key in frame.ledger.lines if key.startswith("power.chain.") and key.endswith("_loss_w")]
+    cooling = [f"power.cooling.{part}_w" for part in PARTS]
+    return added(ref(key) for key in ("power.it_w", *(losses or ["power.distribution_loss_w"]), *cooling))
+
+
 def _depreciation(frame: Frame, agree: Agree) -> list[Check]:
     """Charges within the time axis and the slice after it make the amount."""
     built = frame.evaluation.built
     assert built is not None
     found = []
     for name, amount in (
-        ("server", built.capex.compute), ("network", built.capex.network), ("facility", built.capex.facility),
+        ("server", built.capex.compute), ("network", built.capex.network), ("facility", built.capex.building),
     ):  # fmt: skip
         if amount is None:
             continue
         share = "network" if name == "network" else "server"
+        if name == "facility" and built.time.building is not None:
+            left: Expr = 1 - _last(frame, "book.facility_building_written_off_fraction")
+        else:
+            left = added(
+                ref(getattr(phase, f"{share}_share"))
+                * (1 - _last(frame, f"book.{name}_{phase.id}_written_off_fraction"))
+                for phase in built.time.phases
+            )
         charged = sum_months(f"book.depreciation_{name}_usd")
-        later = ref(amount) * added(
-            ref(f"phase.{phase.id}.{share}_share_fraction")
-            * (1 - _last(frame, f"book.{name}_{phase.id}_written_off_fraction"))
-            for phase in built.phases
-        )
+        later = ref(amount) * left
         found.append(
             agree(
                 f"Depreciation, {name}: charged and still to charge make the basis",
@@ -206,6 +197,21 @@ def _shares(frame: Frame, agree: Agree) -> list[Check]:
 def _worth(frame: Frame, cells: SheetCells, agree: Agree) -> list[Check]:
     """Selling every installed hour at its levelised cost gives a present value of zero."""
     ledger = frame.ledger
+    names = (
+        "capex",
+        "opex",
+        "residual",
+        "end",
+        "deposits",
+        *(("tax",) if "tco.tax_npv_usd" in ledger else ()),
+    )
+    whole = agree(
+        "Present values of purchase, running, resale and tax make the whole",
+        added(ref(f"tco.{name}_npv_usd") for name in names), ref("tco.npv_usd"),
+    )  # fmt: skip
+    if frame.evaluation.loaded.scenario.money.discounting is not Discounting.MONTHS:
+        sold = "Hours sold at their levelised cost, over cost"
+        return [agree(sold, ref("metrics.levelised_cover_ratio"), Const(1.0)), whole, *_loan(frame, agree)]
     first, last = letters(FIRST_MONTH), letters(FIRST_MONTH + ledger.months - 1)
 
     def row(key: str) -> str:
@@ -223,7 +229,6 @@ def _worth(frame: Frame, cells: SheetCells, agree: Agree) -> list[Check]:
         + row("timing.month").split("!")[1]
     )
     price = cells.at("unit.usd_per_gpu_hour", None)
-    parts = [ref(f"tco.{name}_npv_usd") for name in ("capex", "opex", "residual")]
     return [
         Check(
             "Hours sold at their levelised cost are worth what they cost",
@@ -231,8 +236,18 @@ def _worth(frame: Frame, cells: SheetCells, agree: Agree) -> list[Check]:
             f"-SUMPRODUCT({row('cash.cost_usd')}/{discount})", -cost,
             "the difference is the net present value at that price: zero",
         ),
-        agree("Present values of purchase, running and resale make the whole", added(parts), ref("tco.npv_usd")),
+        whole,
+        *_loan(frame, agree),
     ]  # fmt: skip
+
+
+def _loan(frame: Frame, agree: Agree) -> list[Check]:
+    """A loan ends at zero: what is repaid is what was borrowed and the interest added to it."""
+    if "debt.service_usd" not in frame.ledger:
+        return []
+    repaid = sum_months("debt.service_usd") - sum_months("debt.interest_usd")
+    owed = sum_months("debt.draw_usd") + sum_months("debt.capitalised_interest_usd")
+    return [agree("Debt: what is repaid is what was borrowed and the interest added to it", repaid, owed)]
 
 
 def _planned(frame: Frame, cells: SheetCells, headlines: Iterable[str]) -> list[Check]:
@@ -271,83 +286,3 @@ def error_checks(sheets: Iterable[Sheet]) -> list[Check]:
             )
         )
     return found
-
-
-def status_text(checks: Iterable[Check], more: int = 0) -> str:
-    """What every sheet's header says; ``more`` checks are known to pass."""
-    results = [check.passes for check in checks]
-    count, passed = len(results) + more, sum(results) + more
-    if passed == count:
-        return f"checks: {count} of {count} pass"
-    return f"FAIL: only {passed} of {count} checks pass, see Checks"
-
-
-def draw_checks(sheet: Sheet, checks: list[Check]) -> None:
-    """The list, the tolerance as an input, and the master check."""
-    assert sheet.name in ORDER
-    last = FIRST + len(checks)
-    sheet.text(0, 0, "Checks", "title")
-    results = f"$F${FIRST + 1}:$F${last}"
-    left_out = f'IF($B${_LEFT_OUT_ROW + 1}=0,"",", "&$B${_LEFT_OUT_ROW + 1}&" not judged: inputs changed")'
-    passed = (
-        f'=IF($B$4=$B$3,"checks: "&$B$4&" of "&$B$3&" pass"&{left_out},'
-        f'"FAIL: only "&$B$4&" of "&$B$3&" checks pass, see Checks"&{left_out})'
-    )
-    sheet.formula(1, 0, passed, status_text(checks), "status")
-    sheet.text(2, 0, "Checks judged")
-    sheet.formula(
-        2, 1, f'=COUNTIF({results},"pass")+COUNTIF({results},"FAIL")', float(len(checks)), "formula", "0"
-    )
-    sheet.text(3, 0, "Checks passed")
-    sheet.formula(
-        3, 1, f'=COUNTIF({results},"pass")', float(sum(one.passes for one in checks)), "formula", "0"
-    )
-    sheet.text(
-        _LEFT_OUT_ROW, 0, "Checks not judged, since they compare with the plan and inputs were changed"
-    )
-    sheet.formula(_LEFT_OUT_ROW, 1, f'=COUNTIF({results},"{CHANGED}")', 0.0, "formula", "0")
-    sheet.text(_TOLERANCE_ROW, 0, "Tolerance, as a share of the larger side (an input)")
-    sheet.number(_TOLERANCE_ROW, 1, TOLERANCE, "input", "0E+00")
-    sheet.raw.data_validation(
-        _TOLERANCE_ROW, 1, _TOLERANCE_ROW, 1,
-        {"validate": "decimal", "criteria": "between", "minimum": 0, "maximum": 0.01,
-         "input_message": "Share of the larger side by which two sides may differ."},
-    )  # fmt: skip
-    sheet.head(FIRST - 1, _HEAD, right=frozenset({1, 2, 3, 4}))
-    for column, width in enumerate((68, 20, 20, 14, 14, 12, 58)):
-        sheet.raw.set_column(column, column, width)
-    sheet.raw.freeze_panes(FIRST, 1)
-    for row, check in enumerate(checks, start=FIRST):
-        _check(sheet, row, check)
-    area = (FIRST, 5, last, 5)
-    alarm = {"type": "cell", "criteria": "==", "value": '"FAIL"', "format": sheet.styles.get("banner")}
-    sheet.raw.conditional_format(*area, alarm)
-
-
-def _check(sheet: Sheet, row: int, check: Check) -> None:
-    pattern = "#,##0.00####" if abs(check.right_value) < 1e6 else "#,##0.00"
-    difference = check.left_value - check.right_value
-    if abs(difference) <= check.allowed * 1e-3:
-        difference = 0.0  # as office programs show a difference of two numbers that rounding alone parts
-    sheet.text(row, 0, check.name)
-    sheet.formula(row, 1, f"={check.left}", check.left_value, "link", pattern)
-    if check.right:
-        sheet.formula(row, 2, f"={check.right}", check.right_value, "link", pattern)
-    else:
-        sheet.number(row, 2, check.right_value, "static", pattern)
-    here = row + 1
-    sheet.formula(row, 3, f"=B{here}-C{here}", difference, "formula", "0.0E+00")
-    sheet.formula(
-        row,
-        4,
-        f"=$B${_TOLERANCE_ROW + 1}*MAX(1,ABS(B{here}),ABS(C{here}))",
-        check.allowed,
-        "formula",
-        "0.0E+00",
-    )
-    judged = f'IF(ABS(D{here})<=E{here},"pass","FAIL")'
-    if check.planned:
-        changed = f"{quoted(INPUTS)}${letters(INPUT_CHANGED)}${INPUT_COUNT_ROW + 1}"
-        judged = f'IF({changed}>0,"{CHANGED}",{judged})'
-    sheet.formula(row, 5, f'=IFERROR({judged},"FAIL")', "pass" if check.passes else "FAIL", "said")
-    sheet.text(row, 6, check.meaning, "quiet")

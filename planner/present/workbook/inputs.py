@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from datetime import date
 from typing import Any, Final
 
-from planner.catalog.store import SourceEntry
 from planner.evaluate import Evaluation
 from planner.ledger import Kind, Line
 from planner.present import format as fmt
-from planner.present.workbook.calc import Frame
+from planner.present.workbook.calc import Frame, measured_profiles
 from planner.present.workbook.cells import letters
+from planner.present.workbook.constants import constant_label
+from planner.present.workbook.headings import GROUPS, group_of
 from planner.present.workbook.layout import (
     CHANGED,
     INPUT_CHANGED,
@@ -25,18 +24,16 @@ from planner.present.workbook.layout import (
     INPUTS,
     Choice,
     InputGroup,
-    group_of,
 )
 from planner.present.workbook.sheet import Sheet
 from planner.present.workbook.styles import number_format, unit_text
-from planner.sourced import Source
+from planner.sourced import Basis, Source
 
 _HEAD: Final = (
     "Group", "Name", "Value", "Unit", "Low (P10)", "High (P90)", "As planned", "Changed", "Basis", "Source",
     "Date", "Key",
 )  # fmt: skip
 _WIDTHS: Final = (16, 62, 16, 13, 13, 13, 16, 10, 7, 60, 12, 52)
-_WHOLE_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def scenario_leaves(evaluation: Evaluation) -> list[Choice]:
@@ -53,7 +50,11 @@ def scenario_leaves(evaluation: Evaluation) -> list[Choice]:
 def scenario_choices(evaluation: Evaluation) -> list[Choice]:
     """Wishes that no given line stands for: names, dates, models, limits of the design."""
     represented = {line.source.where for line in evaluation.ledger if line.source is not None}
-    return [
+    measured = [
+        Choice(GROUPS["performance"], f"calibration.measured.{number}", name, f"catalog/profiles/{name}.yaml")
+        for number, name in enumerate(measured_profiles(evaluation))
+    ]
+    return measured + [
         choice
         for choice in scenario_leaves(evaluation)
         if choice.key.split(".", 1)[0] not in _ELSEWHERE
@@ -69,6 +70,26 @@ def _shown(value: Any) -> str | float:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return float(value) if isinstance(value, float | int) else str(value)
+
+
+_SUFFIXES: Final = {
+    "_usd": "USD", "_fraction": "fraction", "_percent": "%", "_s": "s", "_ms": "ms", "_hours": "h", "_months": "months",
+    "_years": "years", "_m": "m", "_kw": "kW", "_mw": "MW", "_kwh": "kWh", "_gb": "GB", "_tokens": "tokens", "_c": "°C",
+    "_trillion": "10^12", "_kg_per_kwh": "kg/kWh", "_usd_per_kwh": "USD/kWh", "_gbit_per_s": "Gbit/s",
+    "_usd_per_gpu_hour": "USD/GPU-h", "_usd_per_kw_month": "USD/kW/month", "_billion": "10^9", "_k": "K",
+}  # fmt: skip
+
+
+def field_unit(choice: Choice) -> str:
+    """Unit of a scenario's field, by the end of its name.
+
+    >>> field_unit(Choice("Money", "money.horizon_months", 60.0, "")), field_unit(Choice("Site", "site.cooling", "air", ""))
+    ('months', 'text')
+    """
+    if isinstance(choice.value, str):
+        return "text"
+    ends = (end for end in sorted(_SUFFIXES, key=len, reverse=True) if choice.key.endswith(end))
+    return _SUFFIXES.get(next(ends, ""), "number")
 
 
 def group_title(first: str) -> str:
@@ -103,6 +124,11 @@ def draw_inputs(sheet: Sheet, frame: Frame) -> None:
         _group(sheet, frame, group, editable=False)
     for row, choice in layout.choices:
         _choice(sheet, row, choice)
+    _zone(
+        sheet, layout.constants_row, "Numbers of formulas (locked): units and conventions, each in one cell", "locked zone"
+    )  # fmt: skip
+    for value, spot in layout.constants.items():
+        _constant(sheet, frame, spot.row, value)
     if layout.tables:
         _zone(
             sheet, layout.tables_row, "Tables that formulas look up, values from column N on", "locked zone"
@@ -155,7 +181,7 @@ def _group(sheet: Sheet, frame: Frame, group: InputGroup, *, editable: bool) -> 
         sheet.number(row, INPUT_PLANNED, value, "static", pattern)
         _changed(sheet, row)
         assert line.source is not None
-        _source(sheet, row, line.source, frame.evaluation.parts.catalog.sources)
+        _source(sheet, row, line.source, frame)
         sheet.text(row, INPUT_KEY, line.key, "key")
         sheet.raw.set_row(row, None, None, {"level": 1})
         if editable:
@@ -168,7 +194,9 @@ def _changed(sheet: Sheet, row: int) -> None:
     sheet.formula(row, INPUT_CHANGED, text, "", "middle")
 
 
-def _source(sheet: Sheet, row: int, source: Source, known: dict[str, SourceEntry]) -> None:
+def _source(sheet: Sheet, row: int, source: Source, frame: Frame) -> None:
+    parts = frame.evaluation.parts
+    known, as_of = parts.catalog.sources, parts.as_of
     publication = known.get(source.source)
     sheet.text(row, 8, source.basis.letter, "middle")
     said = [
@@ -177,25 +205,38 @@ def _source(sheet: Sheet, row: int, source: Source, known: dict[str, SourceEntry
         source.where,
     ]
     sheet.text(row, 9, "; ".join(part for part in said if part), "quiet")
-    if _WHOLE_DATE.fullmatch(source.as_of):
-        days = (date.fromisoformat(source.as_of) - date(1899, 12, 30)).days
-        sheet.number(row, 10, days, "left", "yyyy-mm-dd")
-    elif source.as_of:
-        sheet.text(row, 10, source.as_of, "quiet")
+    # What the planner itself says, such as a default, is of the day of the plan.
+    sheet.day(row, 10, source.as_of or ("" if source.basis is Basis.USER else as_of))
 
 
 def _choice(sheet: Sheet, row: int, choice: Choice) -> None:
     sheet.text(row, 0, choice.group, "quiet")
-    sheet.text(row, 1, choice.key.rsplit(".", 1)[-1].replace("_", " "))
+    *above, last = choice.key.split(".")
+    name = f"{above[-1]}, number {int(last) + 1}" if last.isdigit() and above else last
+    sheet.text(row, 1, name.replace("_", " "))
     for column, role in ((INPUT_VALUE, "given"), (INPUT_PLANNED, "static")):
         if isinstance(choice.value, str):
             sheet.text(row, column, choice.value, role)
         else:
             sheet.number(row, column, choice.value, role, "General")
     _changed(sheet, row)
+    sheet.text(row, 3, field_unit(choice), "unit")
     sheet.text(row, 8, "u", "middle")
     sheet.text(row, 9, choice.where, "quiet")
     sheet.text(row, INPUT_KEY, choice.key, "key")
+
+
+def _constant(sheet: Sheet, frame: Frame, row: int, value: float) -> None:
+    label, unit = constant_label(value, frame.ledger)
+    sheet.text(row, 1, label)
+    for column, role in ((INPUT_VALUE, "given"), (INPUT_PLANNED, "static")):
+        sheet.number(row, column, value, role, "General")
+    sheet.text(row, 3, unit_text(unit), "unit")
+    _changed(sheet, row)
+    sheet.text(row, 8, "P", "middle")
+    sheet.text(row, 9, "by definition, or as the formula's own words on its sheet say", "quiet")
+    sheet.day(row, 10, frame.evaluation.parts.as_of)
+    sheet.text(row, INPUT_KEY, f"constant.{value:.10g}", "key")
 
 
 def _table(sheet: Sheet, frame: Frame, row: int, line: Line) -> None:
@@ -203,7 +244,7 @@ def _table(sheet: Sheet, frame: Frame, row: int, line: Line) -> None:
     sheet.text(row, 3, unit_text(line.unit), "unit")
     sheet.text(row, INPUT_KEY, line.key, "key")
     if line.source is not None:
-        _source(sheet, row, line.source, frame.evaluation.parts.catalog.sources)
+        _source(sheet, row, line.source, frame)
     role = "given" if line.kind is Kind.GIVEN else "computed"
     for column, value in enumerate(frame.series(line), start=INPUT_TABLE):
         sheet.number(row, column, value, role, number_format(line.unit, value))

@@ -6,18 +6,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from planner.design.bom import LABELS, AssetClass, BomRow
+from planner.design.cabling import LengthClass
 from planner.evaluate import Built, Evaluation
+from planner.finance.three_views import STRUCTURAL
 from planner.ledger import Axis, Kind, Ledger, Line
 from planner.power.it_load import Load
+from planner.present.workbook.constants import constants_of
+from planner.present.workbook.headings import GROUPS, group_of, heading_of
 
 SUMMARY, INPUTS, TIMING, BOM, PERFORMANCE = "Summary", "Inputs", "Timing", "BOM", "Performance"
 CAPEX, POWER, OPEX, DEPRECIATION = "Capex", "Power", "Opex", "Depreciation"
 CASH, METRICS, SOURCES, CHECKS, CHANGES = "Cash flow", "Metrics", "Sources", "Checks", "Changes"
+CABLES, CHAIN, SHARE = "Cables", "Power chain", "Network share"
+SCENARIOS, FINANCE, TAX, RISK = "Scenarios", "Finance", "Tax", "Risk"
 ORDER = (
-    SUMMARY, INPUTS, TIMING, BOM, PERFORMANCE, CAPEX, POWER, OPEX, DEPRECIATION, CASH, METRICS, SOURCES,
-    CHECKS, CHANGES,
+    SUMMARY, INPUTS, SCENARIOS, TIMING, BOM, CABLES, PERFORMANCE, CAPEX, SHARE, POWER, CHAIN, OPEX, DEPRECIATION,
+    FINANCE, TAX, CASH, METRICS, RISK, SOURCES, CHECKS, CHANGES,
 )  # fmt: skip
-MONTHLY = (TIMING, CAPEX, OPEX, DEPRECIATION, CASH)
+MONTHLY = (TIMING, CAPEX, OPEX, DEPRECIATION, FINANCE, TAX, CASH)
 """Sheets with months along their rows; lines over months lie nowhere else."""
 
 # One column structure for all sheets of formulas: name, unit, value, total, key, how, then months.
@@ -27,6 +33,7 @@ FIRST_YEAR = KEY
 STATUS_ROW, NOTE_ROW, DATE_ROW, YEAR_ROW, HEAD_ROW, FIRST_ROW = range(6)
 """Rows of a sheet of formulas, from 0: title and checks, what it holds, dates, years, headings."""
 
+INPUT_LOW, INPUT_HIGH = 4, 5
 INPUT_VALUE, INPUT_PLANNED, INPUT_CHANGED, INPUT_BASIS, INPUT_KEY, INPUT_TABLE = 2, 6, 7, 8, 11, 13
 INPUT_HEAD = 2
 INPUT_COUNT_ROW = 1
@@ -34,9 +41,16 @@ INPUT_COUNT_ROW = 1
 CHANGED = "changed"
 """What that column says of a changed input; it is empty beside all others."""
 
-# The bill of materials and the power table have columns of their own after name and unit.
+# Scenarios: rows of the selected case and its number, then a row for each followed input, a column for each case.
+CASE_SELECTOR, CASE_NUMBER, CASE_HEAD, CASE_FIRST_ROW = 2, 3, 7, 8
+CASE_LIVE, CASE_FIRST = 2, 3
+ANY_CHANGE = f"{INPUTS}!$H${INPUT_COUNT_ROW + 1}+{SCENARIOS}!$C${CASE_NUMBER + 1}>1"
+"""Formula that holds once an input is changed or another case than the first is selected."""
+
+# The bill of materials, the cable schedule and the power table have columns of their own after name and unit.
 BOM_SERVICE, BOM_BOUGHT, BOM_PRICE, BOM_COST = 2, 3, 4, 5
 POWER_COUNT, POWER_STATES = 2, (3, 4, 5)
+CABLE_LINKS, CABLE_ORDERED, CABLE_LONGEST, CABLE_PARTS = 2, 3, 4, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +103,9 @@ class Layout:
         rows: Rows of the sheets of formulas.
         bom: Parts with their row, in classes.
         loads: Consumers of power with their row.
+        cables: Length classes of the cable schedule with their row.
+        live: Cells that formulas read for the inputs that are followed: the selected case's values.
+        constants: Cells of the numbers that stand in formulas.
     """
 
     ledger: Ledger
@@ -100,6 +117,10 @@ class Layout:
     rows: dict[str, list[Row]] = field(default_factory=dict)
     bom: list[tuple[int, BomRow | AssetClass]] = field(default_factory=list)
     loads: list[tuple[int, Load]] = field(default_factory=list)
+    cables: list[tuple[int, LengthClass]] = field(default_factory=list)
+    live: dict[str, Spot] = field(default_factory=dict)
+    constants: dict[float, Spot] = field(default_factory=dict)
+    constants_row: int = 0
     locked_row: int = 0
     tables_row: int = 0
     end: dict[str, int] = field(default_factory=dict)
@@ -122,7 +143,9 @@ def lay_out(evaluation: Evaluation, choices: Sequence[Choice]) -> Layout:
     assert evaluation.built is not None
     layout = Layout(evaluation.ledger)
     _inputs(layout, evaluation.built, choices)
+    _live(layout)
     _bill(layout, evaluation.built)
+    _cables(layout, evaluation.built)
     _power(layout, evaluation.built)
     waiting: dict[str, list[Line]] = {}
     for line in evaluation.ledger:
@@ -137,10 +160,21 @@ def needs_a_run(ledger: Ledger, built: Built) -> frozenset[str]:
     """Given lines whose change needs a new run.
 
     Those that computed lines rest on; how many GPUs a phase buys, since phases make up the designed
-    cluster; and when a phase starts to work, since the length of the time axis hangs on it.
+    cluster; when a phase starts to work and what is ordered first, since the time axis hangs on them;
+    and what no formula reads, such as a further cost that the scenario has not planned.
     """
     phases = {f"phase.{phase.id}.{name}" for phase in built.phases for name in ("gpus", "service_month")}
-    return ledger.locked() | phases
+    first = {f"phase.{phase.id}.order_month" for phase in built.phases if phase.order_month == 0}
+    read = {key for line in ledger for key in ledger.inputs_of(line.key)}
+    unread = {line.key for line in ledger if line.kind is Kind.GIVEN} - read
+    return (
+        ledger.locked()
+        | phases
+        | first
+        | unread
+        | {"timing.hours_per_month"}
+        | (ledger.lines.keys() & set(STRUCTURAL))
+    )
 
 
 def _inputs(layout: Layout, built: Built, choices: Sequence[Choice]) -> None:
@@ -153,6 +187,11 @@ def _inputs(layout: Layout, built: Built, choices: Sequence[Choice]) -> None:
     for choice in choices:
         layout.choices.append((row, choice))
         row += 1
+    layout.constants_row = row
+    for value in constants_of(ledger):
+        row += 1
+        layout.constants[value] = Spot(INPUTS, row, INPUT_VALUE)
+    row += 1
     tables = [line for line in ledger if line.axis is Axis.TABLE]
     layout.tables_row = row
     for line in tables:
@@ -160,6 +199,16 @@ def _inputs(layout: Layout, built: Built, choices: Sequence[Choice]) -> None:
         layout.tables.append((row, line))
         layout.home(line.key, INPUTS, row, INPUT_TABLE)
     layout.end[INPUTS] = row
+
+
+def _live(layout: Layout) -> None:
+    """A row of Scenarios for each input that is followed."""
+    row = CASE_FIRST_ROW
+    for group in layout.followed:
+        for line in group.lines:
+            layout.live[line.key] = Spot(SCENARIOS, row, CASE_LIVE)
+            row += 1
+    layout.end[SCENARIOS] = row - 1
 
 
 def _groups(layout: Layout, into: list[InputGroup], lines: Iterable[Line], row: int) -> int:
@@ -174,34 +223,6 @@ def _groups(layout: Layout, into: list[InputGroup], lines: Iterable[Line], row: 
             layout.home(line.key, INPUTS, row + offset, INPUT_VALUE)
         row += len(members) + 1
     return row
-
-
-GROUPS = {
-    "performance": "Workload",
-    "workload": "Workload",
-    "cluster": "Cluster",
-    "network": "Network",
-    "storage": "Network",
-    "site": "Site",
-    "power": "Site",
-    "money": "Money",
-    "rent": "Money",
-    "phase": "Phases",
-    "timing": "Phases",
-    "price": "Prices",
-    "watts": "Power of parts",
-    "bom": "Counts",
-    "design": "Counts",
-    "accelerator": "Accelerator",
-    "assumption": "Assumptions",
-    "": "Other",
-}
-"""Groups of inputs by the first word of their keys, in the scenario's order."""
-
-
-def group_of(key: str) -> str:
-    """Title of the group an input belongs to."""
-    return GROUPS.get(key.split(".", 1)[0], GROUPS[""])
 
 
 def _bill(layout: Layout, built: Built) -> None:
@@ -221,6 +242,12 @@ def _bill(layout: Layout, built: Built) -> None:
     layout.end[BOM] = row + 2  # the total, and a blank
 
 
+def _cables(layout: Layout, built: Built) -> None:
+    classes = built.cluster.cabling.classes
+    layout.cables = list(enumerate(classes, start=FIRST_ROW))
+    layout.end[CABLES] = FIRST_ROW + len(classes) + 1  # the total, and a blank
+
+
 def _power(layout: Layout, built: Built) -> None:
     row = FIRST_ROW
     for load in built.loads:
@@ -232,12 +259,19 @@ def _power(layout: Layout, built: Built) -> None:
     layout.end[POWER] = row + 1
 
 
+CHAIN_KEYS = (
+    "power.chain.", "power.ups.", "power.transformer.", "power.rack.", "power.utility.", "power.electrical_",
+    "power.demand_", "power.load_factor", "power.it_transient",
+)  # fmt: skip
+"""Beginnings of the keys that belong to the way from the utility to the racks."""
 _SHEETS = (
-    ("timing.", TIMING), ("phase.", TIMING), ("design.", BOM), ("bom.", BOM), ("outcome.waiting_usd", METRICS),
+    ("timing.", TIMING), ("phase.", TIMING), ("design.cabling.", CABLES), ("design.", BOM), ("bom.", BOM),
+    ("share.", SHARE), *((start, CHAIN) for start in CHAIN_KEYS), ("outcome.waiting_usd", METRICS),
     ("outcome.scheduled_gpu_hours", METRICS), ("outcome.", PERFORMANCE), ("performance.", PERFORMANCE),
     ("workload.", PERFORMANCE), ("capex.", CAPEX), ("cash.capex_", CAPEX), ("power.", POWER),
     ("watts.", POWER), ("energy.", OPEX), ("cash.opex_", OPEX), ("opex.", OPEX), ("money.staff", OPEX),
-    ("book.", DEPRECIATION), ("cash.", CASH),
+    ("book.", DEPRECIATION), ("debt.", FINANCE), ("lease.", FINANCE), ("wc.", FINANCE), ("tax.", TAX),
+    ("tariff.", OPEX), ("cash.", CASH),
 )  # fmt: skip
 
 
@@ -245,48 +279,6 @@ def sheet_of(line: Line) -> str:
     """Sheet of a line that is no input, by its key; lines over months go to a monthly sheet."""
     sheet = next((sheet for start, sheet in _SHEETS if line.key.startswith(start)), METRICS)
     return CASH if line.axis is Axis.MONTH and sheet not in MONTHLY else sheet
-
-
-_HEADINGS = {
-    "performance.training": "Training",
-    "performance.serving": "Serving",
-    "performance": "The cluster's goodput",
-    "outcome.parts": "Where paid GPU time goes",
-    "outcome": "Outcomes",
-    "design": "Counts of the design",
-    "bom": "Other counts",
-    "capex": "Purchase by class",
-    "cash.capex": "Payments by month",
-    "opex": "Totals",
-    "energy": "Energy",
-    "cash.opex": "Running costs by month",
-    "money.staff": "Staff",
-    "phase": "Phases",
-    "timing": "Time axis and GPU-hours",
-    "power": "Power, energy and carbon of the site",
-    "watts": "Draw that depends on the work",
-    "book": "Straight line, by class and phase",
-    "cash": "Cash, in positive",
-    "money": "Rates",
-    "tco": "Cost of ownership",
-    "metrics": "Value",
-    "unit": "Unit costs",
-    "rent": "Own against rent",
-}
-
-
-def heading_of(key: str) -> str:
-    """Heading a line stands under on its sheet."""
-    words = key.split(".")
-    if words[0] == "workload":
-        return f"Workload {words[1]}, the same by its own name"
-    if key.startswith(("outcome.waiting_usd", "outcome.scheduled_gpu_hours")):
-        return "Unit costs"
-    two = f"{words[0]}.{words[1]}"
-    for known in (two, two.split("_", 1)[0], words[0]):
-        if known in _HEADINGS:
-            return _HEADINGS[known]
-    return words[0].capitalize()
 
 
 def _rows(layout: Layout, sheet: str, lines: Sequence[Line], row: int) -> None:

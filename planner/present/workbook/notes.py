@@ -8,10 +8,13 @@ from typing import Final
 from planner.evaluate import Evaluation
 from planner.present.workbook.sheet import Sheet
 from planner.present.workbook.styles import number_format, unit_text
+from planner.scenario.load import Loaded
+from planner.scenario.yamltext import block
 
 _SOURCES: Final = ("Id", "Title", "Publisher", "Date", "Figures", "Where", "Note")
 LAST_PRINTED_SOURCES, LAST_PRINTED_CHANGES = 4, 4
 """On paper, addresses and notes would make the rest too small to read."""
+CARRIED: Final = "The scenario as it was read, for planner import"
 _CHANGES: Final = ("Key", "Name", "Value", "Unit", "Reason", "Where")
 
 
@@ -34,8 +37,9 @@ def draw_sources(sheet: Sheet, evaluation: Evaluation, status: str) -> None:
         entry = known.get(source_id)
         sheet.text(row, 0, source_id, "key")
         if entry is not None:
-            for column, text in enumerate((entry.title, entry.publisher, str(entry.date or "")), start=1):
-                sheet.text(row, column, text)
+            sheet.text(row, 1, entry.title)
+            sheet.text(row, 2, entry.publisher)
+            sheet.day(row, 3, str(entry.date or ""))
             sheet.text(row, 5, entry.locator)
             sheet.text(row, 6, entry.note, "quiet")
         sheet.number(row, 4, used[source_id], "text", "0")
@@ -75,3 +79,27 @@ def draw_changes(sheet: Sheet, evaluation: Evaluation, status: str) -> None:
             row += 1
     if row == 3:
         sheet.text(row, 0, "None.", "quiet")
+        row += 1
+    _carried(sheet, evaluation.loaded, row + 1)
+
+
+def _carried(sheet: Sheet, loaded: Loaded, row: int) -> None:
+    """The scenario's text, line by line, so that the workbook alone can be read back."""
+    sheet.text(row, 0, CARRIED, "heading")
+    for column in range(1, LAST_PRINTED_CHANGES + 1):
+        sheet.raw.write_blank(row, column, None, sheet.styles.get("heading"))
+    for name, text in scenario_texts(loaded):
+        for number, line in enumerate(text.splitlines(), start=1):
+            row += 1
+            sheet.text(row, 0, f"{name}:{number}", "key")
+            if line:
+                sheet.text(row, 1, line, "code")
+            sheet.raw.set_row(row, None, None, {"level": 1})
+
+
+def scenario_texts(loaded: Loaded) -> tuple[tuple[str, str], ...]:
+    """Name and text of the scenario, then of those it extends; one text of all where no file stands behind it."""
+    if loaded.document.texts:
+        return loaded.document.texts
+    plain = {key: value for key, value in loaded.document.data.items() if key != "extends"}
+    return ((loaded.document.path, "\n".join(block(plain)) + "\n"),)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from planner.present.workbook.layout import CHECKS
@@ -15,6 +17,7 @@ _ALLOWED: Final = {
     "format_columns": True, "format_rows": True, "autofilter": True, "sort": True,
     "select_locked_cells": True, "select_unlocked_cells": True, "objects": False,
 }  # fmt: skip
+_WHOLE_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _CELL_LIMIT: Final = 32_000
 """Excel holds 32,767 characters in a cell."""
 
@@ -41,6 +44,18 @@ class Sheet:
         """A text; what begins with an equals sign stays one."""
         self._used(row, column)
         self.raw.write_string(row, column, text[:_CELL_LIMIT], self.styles.get(role))
+
+    def day(self, row: int, column: int, day: str, role: str = "left") -> None:
+        """A date as precise as it is known: a day and a year are numbers, a month is text."""
+        if _WHOLE_DATE.fullmatch(day):
+            days = (date.fromisoformat(day) - date(1899, 12, 30)).days
+            self.number(row, column, days, role, "yyyy-mm-dd")
+        elif day.isdigit():
+            self.number(
+                row, column, float(day), role, "0"
+            )  # a year kept as text would be a number in disguise
+        elif day:
+            self.text(row, column, day, role)
 
     def number(self, row: int, column: int, value: float, role: str, pattern: str) -> None:
         """A number; "n/a" stands for none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ _ROLES: Final[dict[str, dict[str, Any]]] = {
     "said": {"indent": 1},
     "left": {"font_color": GREY, "align": "left"},
     "key": {"font_color": GREY, "font_size": 8, "valign": "vcenter", "indent": 1},
+    "code": {"font_name": "Courier New", "font_size": 9},
     "title": {"bold": True, "font_size": 14, "font_color": DARK},
     "verdict": {"bold": True, "font_size": 11},
     "banner": {"bold": True, "font_color": RED},
@@ -105,9 +106,9 @@ class Shown:
         """A value of the ledger in the unit shown."""
         return value / self.divisor
 
-    def formula(self, cell: str) -> str:
-        """Formula of a cell that shows another in this unit."""
-        return f"={cell}" if self.divisor == 1 else f"={cell}/{self.divisor}"
+    def formula(self, cell: str, constant: Callable[[float], str]) -> str:
+        """Formula of a cell that shows another in this unit; ``constant`` says where the divisor stands."""
+        return f"={cell}" if self.divisor == 1 else f"={cell}/{constant(float(self.divisor))}"
 
 
 _SCALED: Final = {

@@ -11,15 +11,15 @@ import planner
 from planner.evaluate import Evaluation
 from planner.ledger import Kind, Ledger
 from planner.present import format as fmt
-from planner.present.view.outcomes import OUTCOMES, finding, first_token_limit, headlines, verdict
+from planner.present.view.outcomes import OUTCOMES, finding, headlines, noted_limits, verdict
 from planner.present.workbook.calc import Frame
 from planner.present.workbook.cells import SheetCells, letters, quoted
 from planner.present.workbook.layout import (
+    ANY_CHANGE,
     CASH,
     CHANGED,
     FIRST_YEAR,
     INPUT_CHANGED,
-    INPUT_COUNT_ROW,
     INPUTS,
     SUMMARY,
     needs_a_run,
@@ -27,6 +27,7 @@ from planner.present.workbook.layout import (
 from planner.present.workbook.sheet import NOT_A_NUMBER, Sheet, or_not_a_number
 from planner.present.workbook.styles import Shown, headline_shown
 from planner.present.workbook.tables import Years
+from planner.scenario.limits import LOAD_OUTCOME
 
 _HEAD: Final = (
     "Outcome", "Value", "Unit", "P10", "P90", "Limit", "Met", "As planned", "Change", "Followed", "Key",
@@ -39,10 +40,10 @@ _HEAD_ROW: Final = 5
 _MILLION: Final = 1e6
 """Cash and purchase are in M USD at any size."""
 _LIMIT, _LIMIT_PLANNED = 5, 11
-_ANY_CHANGED: Final = f"{quoted(INPUTS)}${letters(INPUT_CHANGED)}${INPUT_COUNT_ROW + 1}>0"
 BANNER: Final = "An input that needs a new run was changed: the values here are not those of such a plan."
 _MORE: Final = (
-    "outcome.waiting_usd_per_year", "outcome.idle_fraction", "outcome.ttft_p99_s", "power.facility_peak_w",
+    "outcome.waiting_usd_per_year", "outcome.idle_fraction", "outcome.ttft_p99_s", LOAD_OUTCOME,
+    "power.facility_peak_w",
     "power.energy_kwh_per_year", "design.racks", "opex.year1_usd", "tco.npv_usd", "tco.total_usd",
     "unit.usd_per_gpu_hour_sold", "unit.usd_per_training_run", "metrics.npv_usd", "metrics.irr_fraction",
 )  # fmt: skip
@@ -67,10 +68,8 @@ def limits(evaluation: Evaluation) -> dict[str, float]:
         for cell, outcome in zip(headlines(evaluation), OUTCOMES, strict=True)
         if cell.limit is not None and outcome.key in evaluation.ledger
     }
-    first = first_token_limit(evaluation.loaded)
-    if first is not None and "outcome.ttft_p99_s" in evaluation.ledger:
-        found["outcome.ttft_p99_s"] = first.value
-    return found
+    noted = noted_limits(evaluation.loaded).items()
+    return found | {key: limit.value for key, limit in noted if key in evaluation.ledger}
 
 
 def live(ledger: Ledger, followed: frozenset[str]) -> frozenset[str]:
@@ -119,7 +118,7 @@ def _said(page: _Page, row: int, end: int) -> None:
     ):
         sheet.text(at, 0, name)
         sheet.text(at, 1, text)
-    text = f'=IF({_ANY_CHANGED},"As planned: "&$B${row + 1},$B${row + 1})'
+    text = f'=IF({ANY_CHANGE},"As planned: "&$B${row + 1},$B${row + 1})'
     sheet.formula(0, 0, text, title, "title")
     if not limits(evaluation):
         sheet.text(1, 0, f"{said}.", "verdict")  # true whatever is changed
@@ -127,7 +126,7 @@ def _said(page: _Page, row: int, end: int) -> None:
     limit, planned = (
         f"${letters(at)}${_HEAD_ROW + 2}:${letters(at)}${end}" for at in (_LIMIT, _LIMIT_PLANNED)
     )
-    other = f"OR({_ANY_CHANGED},SUMPRODUCT(--({limit}<>{planned}))>0)"
+    other = f"OR({ANY_CHANGE},SUMPRODUCT(--({limit}<>{planned}))>0)"
     text = f'=IF({other},"As planned: "&$B${row + 2}&"; limits below are judged again.",$B${row + 2}&".")'
     sheet.formula(1, 0, text, f"{said}.", "verdict")
 
@@ -145,14 +144,14 @@ def _outcomes(page: _Page) -> int:
     sheet.raw.set_row(_HEAD_ROW, 28)
     for column in (3, 4):
         # Ranges come from draws of the planner: those of other inputs are not known here.
-        text = f'=IF({_ANY_CHANGED},"{_HEAD[column]}, as planned","{_HEAD[column]}")'
+        text = f'=IF({ANY_CHANGE},"{_HEAD[column]}, as planned","{_HEAD[column]}")'
         sheet.formula(_HEAD_ROW, column, text, _HEAD[column], "head right")
     for row, key in enumerate(headline_keys(evaluation), start=_HEAD_ROW + 1):
         line, value = ledger[key], ledger.scalar(key)
         shown = headline_shown(line.unit, value)
         follows, here, pattern = key in moving, row + 1, shown.pattern
         sheet.text(row, 0, names.get(key, line.label), "text" if follows else "planner")
-        text = shown.formula(page.cells.at(key, None))
+        text = shown.formula(page.cells.at(key, None), page.cells.constant)
         text = or_not_a_number(text) if key in frame.fragile and shown.divisor != 1 else text
         role = "link" if follows else "planner"
         sheet.formula(row, 1, text, shown.of(value) if math.isfinite(value) else NOT_A_NUMBER, role, pattern)
@@ -222,7 +221,7 @@ def _years(page: _Page, row: int, years: Years) -> int:
             cells = f"{prefix}{column}{rows[0]}"
             cells = f"SUM({cells}:{column}{rows[-1]})" if len(rows) > 1 else cells
             total = shown.of(sum(by_year[line.key][year] for line in lines))
-            sheet.formula(at, index, shown.formula(cells), total, "link", pattern)
+            sheet.formula(at, index, shown.formula(cells, page.cells.constant), total, "link", pattern)
         so_far += shown.of(by_year[built.cash.net.key][year])
         text = f"=SUM({net_column}${row + 2}:{net_column}{at + 1})"
         sheet.formula(at, len(groups) + 1, text, so_far, "formula", pattern)
@@ -248,7 +247,14 @@ def _purchase(book: Any, page: _Page, row: int) -> int:
         amount, end = shown.of(frame.value(line)), at == row + 1 + len(classes)
         sheet.text(at, 0, line.label, "total" if end else "text")
         role = "link total" if end else "link"
-        sheet.formula(at, 1, shown.formula(page.cells.at(line.key, None)), amount, role, shown.pattern)
+        sheet.formula(
+            at,
+            1,
+            shown.formula(page.cells.at(line.key, None), page.cells.constant),
+            amount,
+            role,
+            shown.pattern,
+        )
         sheet.text(at, 2, shown.unit, "unit")
         if end or at == row + 1:
             sheet.number(at, 3, 0.0, "static", shown.pattern)
@@ -301,7 +307,14 @@ def _rent(page: _Page, row: int) -> int:
         line, value = ledger[key], ledger.scalar(key)
         shown = headline_shown(line.unit, value)
         sheet.text(at, 0, line.label)
-        sheet.formula(at, 1, shown.formula(page.cells.at(key, None)), shown.of(value), "link", shown.pattern)
+        sheet.formula(
+            at,
+            1,
+            shown.formula(page.cells.at(key, None), page.cells.constant),
+            shown.of(value),
+            "link",
+            shown.pattern,
+        )
         sheet.text(at, 2, shown.unit, "unit")
     return row + len(_RENT) + 2
 

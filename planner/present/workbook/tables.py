@@ -79,11 +79,11 @@ def _part(sheet: Sheet, frame: Frame, cells: SheetCells, row: int, part: BomRow)
         (BOM_SERVICE, demand.designed), (BOM_BOUGHT, part.count), (BOM_PRICE, part.price), (BOM_COST, part.cost),
     ):  # fmt: skip
         write_scalar(sheet, frame, cells, row, column, line)
-    source = part.price.source or frame.ledger[part.price.key].source
+    source = part.price_source or frame.ledger[part.price.key].source
     if source is not None:
         publication = frame.evaluation.parts.catalog.sources.get(source.source)
         sheet.text(row, 6, source.basis.letter, "middle")
-        sheet.text(row, 7, source.as_of, "quiet")
+        sheet.day(row, 7, source.as_of)
         sheet.text(row, 8, publication.title if publication else source.where, "quiet")
     for column, line in ((9, demand.designed), (10, part.count), (11, part.cost)):
         if frame.layout.lives_at(line.key, BOM, row):

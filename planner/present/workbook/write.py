@@ -11,10 +11,23 @@ import xlsxwriter
 import planner
 from planner.evaluate import Evaluation
 from planner.ledger import Kind
-from planner.present.workbook import calc, checks, inputs, notes, summary, tables
+from planner.present.workbook import (
+    cables,
+    calc,
+    check_sheet,
+    checks,
+    inputs,
+    notes,
+    risk,
+    selector,
+    summary,
+    tables,
+)
 from planner.present.workbook.cells import letters, quoted
 from planner.present.workbook.layout import (
     BOM,
+    CABLES,
+    CASE_HEAD,
     CASH,
     CHANGES,
     CHECKS,
@@ -26,6 +39,8 @@ from planner.present.workbook.layout import (
     ORDER,
     POWER,
     POWER_STATES,
+    RISK,
+    SCENARIOS,
     SOURCES,
     STATUS_ROW,
     SUMMARY,
@@ -76,19 +91,22 @@ def _draw(book: Any, styles: Styles, evaluation: Evaluation) -> None:
     frame = calc.Frame(evaluation, layout, "")
     years, keys = tables.plan_years(frame), summary.headline_keys(evaluation)
     planned = checks.plan_checks(frame, years, keys)
-    frame.status = checks.status_text(planned, len(ORDER) - 1)
+    frame.status = check_sheet.status_text(planned, len(ORDER) - 1)
     sheets = {name: Sheet(book, name, styles) for name in ORDER}
     summary.draw_summary(book, sheets[SUMMARY], frame, years)
     inputs.draw_inputs(sheets[INPUTS], frame)
+    selector.draw_scenarios(sheets[SCENARIOS], frame)
+    risk.draw_risk(sheets[RISK], frame)
     for name in calc.TITLES:
         calc.draw(sheets[name], frame)
     tables.bill_of_materials(sheets[BOM], frame)
+    cables.cable_schedule(sheets[CABLES], frame)
     tables.power_of_parts(sheets[POWER], frame)
     tables.cash_by_year(sheets[CASH], frame, years)
     notes.draw_sources(sheets[SOURCES], evaluation, frame.status)
     notes.draw_changes(sheets[CHANGES], evaluation, frame.status)
     others = [sheet for name, sheet in sheets.items() if name != CHECKS]
-    checks.draw_checks(sheets[CHECKS], [*planned, *checks.error_checks(others)])
+    check_sheet.draw_checks(sheets[CHECKS], [*planned, *checks.error_checks(others)])
     _names(book, frame, keys)
     for name, sheet in sheets.items():
         _finish(name, sheet, layout, years)
@@ -113,14 +131,20 @@ def _finish(name: str, sheet: Sheet, layout: Layout, years: tables.Years) -> Non
         # Tables lie to the right of what is printed.
         last = layout.tables_row - 1 if layout.tables else layout.end[INPUTS]
         head, area = INPUT_HEAD, Area(last_row=last, last_column=INPUT_BASIS)
+    elif name == SCENARIOS:
+        head, area = CASE_HEAD, Area(last_column=sheet.columns - 1)
+    elif name == RISK:
+        head, area = risk.HEAD_ROW, Area(last_column=risk.LAST_PRINTED)
     elif name == SOURCES:
         head, area = 2, Area(last_column=notes.LAST_PRINTED_SOURCES)
     elif name == CHANGES:
         head, area = 2, Area(last_column=notes.LAST_PRINTED_CHANGES)
     elif name == CHECKS:
-        head, area = checks.FIRST - 1, Area(last_column=checks.RESULT)
+        head, area = check_sheet.FIRST - 1, Area(last_column=check_sheet.RESULT)
     elif name == BOM:
         area = Area(last_column=tables.BOM_LAST_PRINTED)
+    elif name == CABLES:
+        area = Area(last_column=cables.LAST_PRINTED)
     elif name == POWER:
         area = Area(last_column=POWER_STATES[-1])
     elif name == CASH:

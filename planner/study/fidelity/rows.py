@@ -57,7 +57,8 @@ class Rows:
 
 def shipped_files() -> tuple[Path, ...]:
     """Files of measured results that ship, in a fixed order."""
-    return tuple(sorted((shipped("catalog") / "measured").glob("*.json")))
+    folder = shipped("catalog") / "measured"
+    return tuple(sorted((*folder.glob("*.json"), *folder.glob("*.csv"))))
 
 
 def read_rows(paths: Sequence[Path]) -> Rows:

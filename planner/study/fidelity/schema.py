@@ -224,11 +224,20 @@ class InferenceRow(Measured):
     ep: Count | str | None = None
     attention_dp: Count | None = None
     """Attention groups of a replica, each with its own sequences."""
+    decode_workers: Count | None = None
+    """Replicas that decode, where prefill runs on others; degrees are theirs."""
     precision: Word
+    """Of the large matrix products."""
+    expert_precision: str = ""
+    """Of routed experts where it is another one."""
     isl: Positive | None = None
     osl: Positive | None = None
     concurrency: Positive | str | None = None
     """Requests in flight over all GPUs, or a word such as ``offline``."""
+    num_requests: Count | None = None
+    """Requests of an offline run."""
+    lengths: Literal["", "fixed", "spread"] = ""
+    """Whether all requests have the lengths given, or lengths between 0.8 and 1 of them."""
     target_qps: Positive | None = None
     engine: str = ""
     scenario: str = ""
@@ -276,6 +285,8 @@ class PowerRow(Measured):
     """Where it was measured: AC at the wall, or after conversion."""
     watts: Positive | None = None
     watts_per_node_under_load_mean: Positive | None = None
+    nameplate_watts: Positive | None = None
+    """Nameplate of a node; looked at where nothing is known of its accelerator."""
     pue: Positive | None = None
     cooling: str = ""
     """Cooling method, an item of the catalog."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from planner.measure.parse.points import CollectivePoint, Findings, GemmPoint
 from planner.measure.parse.tables import COLLECTIVE_COLUMNS, GEMM_COLUMNS, columns_of, read_table
 from planner.schema_errors import problems_of
 from planner.study.fidelity.schema import CollectiveRow, GemmRow, InferenceRow, Measured
+from planner.study.fidelity.serving_degrees import degrees_of
 
 SERVING_COLUMNS = frozenset(
     {"id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size",
@@ -104,16 +105,18 @@ Cells = dict[str, str]
 def _lines(
     text: str, path: Path, make: Callable[[Cells, str], list[tuple[type[Measured], dict[str, Any]]]]
 ) -> Found:
-    reader = csv.DictReader(text.splitlines())
+    head, lines = _head(text)
+    reader = csv.DictReader(lines)
     rows: list[tuple[Measured | GemmRow, Place]] = []
     problems: list[Problem] = []
     for cells in reader:
-        place = Place(str(path), reader.line_num)
+        place = Place(str(path), reader.line_num + len(head))
         if None in cells or None in cells.values():
             problems.append(Problem("has another number of columns than the header", place))
             continue
-        for kind, data in make(cells, f"{path.stem}:{reader.line_num}"):
+        for kind, data in make(cells, f"{path.stem}:{place.line}"):
             given = {name: value for name, value in data.items() if value not in ("", None)}
+            given |= {"source": head} if head else {}
             try:
                 rows.append((kind.model_validate(given), place))
             except ValidationError as error:
@@ -123,23 +126,28 @@ def _lines(
     return rows, problems
 
 
+def _head(text: str) -> tuple[dict[str, str], list[str]]:
+    """What remarks before a table say of its publication, and the lines after them."""
+    lines = text.splitlines()
+    count = next((place for place, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    said = [line.lstrip("# ").partition(": ") for line in lines[:count]]
+    return {name: words for name, _, words in said}, lines[count:]
+
+
 def _serving(cells: Cells, name: str) -> list[tuple[type[Measured], dict[str, Any]]]:
     """One serving run under a fixed number of requests in flight."""
-    sizes = [cells.get(name) or "1" for name in ("tp_size", "pp_size", "attention_dp_size")]
-    gpus = math.prod(int(size) for size in sizes) if all(size.isdigit() for size in sizes) else 1
     return [
         (
             InferenceRow,
             {
-                "id": cells["id"] or name, "group": "C", "family": f"{cells['model_path'].rpartition('/')[2]}-"
-                f"{cells['system']}", "src": cells["backend"] or name, "model": cells["model_path"],
-                "gpu": cells["system"], "n_gpus": gpus, "tp": cells["tp_size"],
-                "pp": cells.get("pp_size", ""), "ep": cells.get("moe_ep_size", ""),
-                "attention_dp": cells.get("attention_dp_size", ""),
-                "precision": cells.get("gemm_quant_mode") or cells.get("precision") or "not stated",
-                "isl": cells["isl"], "osl": cells["osl"],
+                "id": cells["id"] or name, "group": "C", "family": cells["model_path"].rpartition("/")[2],
+                "src": cells["backend"] or name, "model": cells["model_path"], "gpu": cells["system"],
+                **degrees_of(cells),
+                "precision": cells.get("gemm_quant_mode") or cells.get("precision") or "bf16",
+                "expert_precision": cells.get("moe_quant_mode", ""),
+                "isl": cells["isl"], "osl": cells["osl"], "lengths": _lengths(cells),
                 "concurrency": _number(cells["concurrency"]),
-                "engine": f"{ENGINES.get(cells['backend'], cells['backend'])} {cells.get('backend_version', '')}",
+                "engine": f"{ENGINES.get(cells['backend'], cells['backend'])} {cells.get('backend_version', '')}".strip(),
                 "scenario": cells["mode"],
                 "metrics": {
                     key: value
@@ -152,6 +160,16 @@ def _serving(cells: Cells, name: str) -> list[tuple[type[Measured], dict[str, An
             },
         )
     ]  # fmt: skip
+
+
+def _lengths(cells: Cells) -> str:
+    """InferenceX draws lengths; the files named after one model hold runs of equal ones."""
+    origin = cells.get("origin", "")
+    return (
+        "spread"
+        if not origin or origin.startswith("db-dump") or re.search(r"\d{4}-\d\d-\d\d", origin)
+        else "fixed"
+    )
 
 
 def _number(text: str) -> float | str:

@@ -13,12 +13,12 @@ DETERMINED_FRACTION: Final = 0.3
 _ENTRY: Final = r"(?P<head>^  {key}:\n    \{{value: )[^,]+(?P<range>, low: [^,]+, high: [^,]+, source: [^,]+, basis: )\w+(?P<date>, as_of: [\d-]+, verified: )\w+(?P<mid>,\n     note: \")(?P<note>[^\"]*)\"\}}"
 _SAID: Final = re.compile(
     r"\s*(Well determined by the fit on measured training rows\.|Mostly a prior: few measured rows determine it\.|"
-    r"In the joint fit rows determine [^.]*\.)\s*"
+    r"In the joint fit rows determine .*$)\s*"
 )
 
 
 def with_figures(text: str, found: Iterable[Evidence]) -> str:
-    """The text of ``performance.yaml`` with fitted values and what they rest on; ranges, which are priors, stay.
+    """The text of a file of figures with fitted values and what they rest on; ranges, which are priors, stay.
 
     Raises:
         AssertionError: A constant isn't there, or isn't written over two lines as the others are.
@@ -26,7 +26,7 @@ def with_figures(text: str, found: Iterable[Evidence]) -> str:
     for one in found:
         entry = re.compile(_ENTRY.format(key=re.escape(one.key)), re.MULTILINE)
         match = entry.search(text)
-        assert match is not None, f"performance.yaml has no figure {one.key} over two lines"
+        assert match is not None, f"the file has no figure {one.key} over two lines"
         sure = one.data_fraction >= DETERMINED_FRACTION
         basis, verified = ("measured", "true") if sure else ("estimate", "false")
         pieces = (

@@ -158,7 +158,10 @@ def test_wrong_options_are_said_all_at_once(capsys: Capture, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["h200-serving-fleet"], "has no training workload, and only these have plans to search"),
+        (
+            ["h200-serving-fleet", "--workload", "cat"],
+            "has no training workload, and only these have plans to search",
+        ),
         ([LAB, "--workload", "finetun"], "no training workload 'finetun' (nearest: finetune)"),
         ([LAB, "--set", "workloads.0.model=llama-3.1-405b"], "memory: the leanest of"),
     ],

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from planner.design.cabling import Cage, Medium, MediumEnd, MediumKind, Price, TierLinks, plan_cabling
-from planner.design.lengths import LinkLengths
 from planner.errors import DesignError
+from tests.unit.design.cabled import links_of
 
 NIC, SWITCH = Cage(400.0, 1), Cage(800.0, 2)
 
@@ -29,8 +29,8 @@ DR = medium(MediumKind.TRANSCEIVER_PAIR, 500.0, 700.0, "dr")
 
 
 def tier(lengths: list[float], *media: Medium, lower: Cage = NIC, upper: Cage = SWITCH) -> TierLinks:
-    counts = np.full(len(lengths), 10)
-    return TierLinks(LinkLengths("node-leaf", np.array(lengths), counts), lower, upper, 1, media)
+    each = [length for length in lengths for _ in range(10)]
+    return TierLinks(links_of("node-leaf", each), lower, upper, 1, media)
 
 
 def test_copper_comes_first_where_it_reaches_then_the_cheaper() -> None:
@@ -93,6 +93,52 @@ def test_a_module_of_the_wrong_rate_is_refused_with_both_rates() -> None:
 
 
 def test_a_tier_without_media_is_refused() -> None:
-    with pytest.raises(DesignError, match="none is given"):
+    with pytest.raises(
+        DesignError, match="no cable and no module of the catalog joins the node-leaf links: a cage of 400"
+    ):
         plan_cabling([tier([28.0])])
     assert plan_cabling([tier([])]).rows == ()
+
+
+def test_links_that_share_a_cage_get_the_medium_of_the_longest() -> None:
+    """A twin cage holds one module or one plug, so 2 m beside 40 m is no copper."""
+    mixed = TierLinks(links_of("node-leaf", [2.0, 40.0, 2.0, 2.0]), NIC, SWITCH, 1, (DAC, SR))
+    plan = plan_cabling([mixed])
+    assert {row.medium: (row.links, row.cables) for row in plan.rows} == {"dac": (2, 1), "sr": (2, 2)}
+    assert [tuple(tier.medium) for tier in plan.tiers] == [(1, 1, 0, 0)]
+
+
+def test_an_odd_link_fills_a_module_and_an_assembly_of_its_own() -> None:
+    """Three links on each of two leaves: two cages each, one of them half empty."""
+    table = links_of("node-leaf", [28.0] * 6, uppers=2)
+    row = plan_cabling([TierLinks(table, NIC, SWITCH, 1, (SR,))]).rows[0]
+    assert (row.modules_lower, row.modules_upper, row.cables) == (6, 4, 6)
+    short = links_of("node-leaf", [2.0] * 6, uppers=2)
+    assert plan_cabling([TierLinks(short, NIC, SWITCH, 1, (DAC,))]).rows[0].cables == 4
+
+
+def test_a_fibre_of_two_links_is_one_cable_to_one_port_or_a_splitter() -> None:
+    """Eight links of a leaf's 800G ports: to one spine four cables, to eight spines four splitters."""
+    wide = Cage(800.0, 2)
+    pair = Medium("dr8", MediumKind.TRANSCEIVER_PAIR, 500.0, MediumEnd(800.0, 16.0), MediumEnd(800.0, 16.0))
+    table = links_of("leaf-spine", [28.0] * 8)
+    same = np.zeros(8, np.int64)
+    straight = replace(table, lower=same, lower_port=np.arange(8), bundle=same)
+    plan = plan_cabling([TierLinks(straight, wide, wide, 2, (pair,))])
+    assert (plan.rows[0].cables, plan.rows[0].modules) == (4, 8)
+    spread = replace(straight, upper=np.arange(8), upper_port=same, bundle=np.arange(8))
+    plan = plan_cabling([TierLinks(spread, wide, wide, 2, (pair,))])
+    assert (plan.rows[0].cables, plan.rows[0].modules_lower, plan.rows[0].modules_upper) == (4, 4, 8)
+
+
+def test_a_cage_that_two_tiers_share_has_one_module() -> None:
+    """Three links down and one up on a leaf of two cages: two modules there, if both tiers are of one medium."""
+    down = links_of("node-leaf", [28.0] * 3)
+    up = replace(links_of("leaf-spine", [28.0]), lower_port=np.array([3]))
+    pair = Medium(
+        "sr8", MediumKind.TRANSCEIVER_PAIR, 50.0, *(MediumEnd(800.0, 16.0, part="sr8") for _ in "ab")
+    )
+    below = replace(SR, upper=replace(SR.upper, part="sr8"))
+    tiers = [TierLinks(down, NIC, SWITCH, 1, (below,)), TierLinks(up, SWITCH, SWITCH, 1, (pair,))]
+    rows = plan_cabling(tiers).rows
+    assert [(row.modules_lower, row.modules_upper) for row in rows] == [(3, 2), (0, 1)]

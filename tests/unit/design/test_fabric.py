@@ -148,3 +148,13 @@ def test_folded_groups_hold_every_item() -> None:
         Tier.SPINE: built.spines,
         Tier.CORE: built.cores,
     }
+
+
+@pytest.mark.parametrize("topology", [Topology.SINGLE_SWITCH, Topology.RAIL_ONLY])
+def test_fewer_gpus_are_no_remedy_where_a_switch_has_no_room_for_one_node(topology: Topology) -> None:
+    small = replace(DGX, leaf=SwitchPorts("small", 4, 400.0, 1), reserved_ports=6, topology=topology)
+    with pytest.raises(DesignError) as refused:
+        design_fabric(small)
+    assert "GPUs or fewer" not in str(refused.value)
+    with pytest.raises(DesignError, match="56 GPUs or fewer"):
+        design_fabric(replace(DGX, topology=Topology.SINGLE_SWITCH, reserved_ports=4))

@@ -56,7 +56,7 @@ def test_nothing_to_join_needs_no_switch() -> None:
 def test_what_cannot_be_built_is_refused() -> None:
     with pytest.raises(DesignError, match="even number"):
         design_paired(replace(STORAGE, ports_per_host=3))
-    with pytest.raises(DesignError, match="a spine needs"):
+    with pytest.raises(DesignError, match="three layers of 16 ports"):
         design_paired(replace(STORAGE, hosts=100_000, leaf=SwitchPorts("s", 16, 200.0, 1)))
     with pytest.raises(DesignError, match="management ports"):
         design_out_of_band(cables=5, ports_per_switch=1)

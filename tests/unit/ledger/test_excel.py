@@ -41,6 +41,17 @@ class Names:
     def span(self, key: str, first: int, last: int, *, fixed_start: bool = False) -> str:
         return f"{'$' * fixed_start}{key}{first}:{key}{last}"
 
+    def before(self, key: str, month: int, initial: str) -> str:
+        if month:
+            return self.at(key, month - 1)
+        return initial if initial.isalnum() else f"({initial})"
+
+    def window(self, key: str, month: int, months: int) -> str:
+        return self.span(key, max(0, month + 1 - months), month)
+
+    def constant(self, value: float) -> str:
+        return number(value)
+
     def table(self, key: str) -> str:
         return f"{key}!"
 
@@ -95,7 +106,7 @@ def test_a_scalar_formula_reads(expression: Operand, text: str) -> None:
     [
         (a * ref("s"), 3, "=a*s3"),
         (prev("s", a * 2) - b, 3, "=s2-b"),
-        (prev("s", a * 2) - b, 0, "=a*2-b"),
+        (prev("s", a * 2) - b, 0, "=(a*2)-b"),
         (b - prev("s", a - c), 0, "=b-(a-c)"),
         (cumsum("s"), 5, "=SUM($s0:s5)"),
         (rolling_max("s", 12), 5, "=MAX(s0:s5)"),

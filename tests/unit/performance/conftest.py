@@ -12,7 +12,7 @@ from planner.arrays import Floats
 from planner.catalog.store import open_catalog
 from planner.performance.collectives import Link
 from planner.performance.group_curves import Bands, DomainCurves, LinkRates
-from planner.performance.inference import ServingConstants, ServingFormat
+from planner.performance.inference import GemmRates, ServingConstants, ServingFormat
 from planner.performance.ladder import domain_curves
 from planner.performance.layers import TrainingConstants
 from planner.performance.links import Links, NetworkRatios
@@ -75,14 +75,24 @@ TRAINING = {
 }  # fmt: skip
 
 SERVING = {
-    "memory_share_fraction": 0.93, "gemm_share_of_peak_fraction": 0.56, "head_gemm_share_of_peak_fraction": 0.7,
-    "gemm_fixed_s": 5e-6, "expert_gemm_share_ratio": 0.39, "expert_tile_tokens": 46, "kv_share_ratio": 0.86,
-    "kv_fill_sequences": 0, "prefill_attention_share_of_peak_fraction": 0.54, "all_reduce_gain_ratio": 1.35,
-    "layer_fixed_s": 39e-6, "sparse_layer_fixed_s": 15e-6, "element_bytes_per_value": 38,
-    "expert_traffic_factor": 1.3, "step_fixed_s": 1e-3, "sequence_fixed_s": 15.5e-6, "request_host_s": 1.5e-3,
-    "first_token_fixed_s": 0.015, "first_token_decode_steps": 2.5, "reserved_bytes": 3e9,
-    "memory_use_fraction": 0.92,
+    "expert_tile_tokens": 16, "expert_skew": 0.5, "expert_imbalance_ratio": 0.25, "kv_bytes_per_s": 2.5e12,
+    "kv_flop_per_s": 5e14, "kv_fill_sequences": 0, "prefill_flop_per_s": 4.8e14, "all_reduce_ratio": 1.1,
+    "all_reduce_gain_ratio": 1.35, "layer_fixed_s": 26e-6, "sparse_layer_fixed_s": 10e-6, "query_key_norm_s": 7e-6,
+    "element_bytes_per_value": 32, "expert_traffic_factor": 2.4, "traffic_bytes_per_s": 2.8e12, "step_fixed_s": 1.2e-3,
+    "sequence_fixed_s": 10e-6, "replica_sequence_fixed_s": 3e-6, "request_host_s": 1.7e-3,
+    "first_token_fixed_s": 0.011, "first_token_decode_steps": 3.7, "lockstep_fraction": 0.08,
+    "offline_sequence_ratio": 0.47, "memory_use_fraction": 0.92, "reserved_bytes": 3e9, "memory_of_free_fraction": 1,
 }  # fmt: skip
+
+
+def serving_constants(**changes: float) -> ServingConstants:
+    """Corrections like vLLM's on H100 in 8 bits."""
+    narrow, wide = (
+        GemmRates(one(2.9e12), one(1.1e15), one(4e-6)),
+        GemmRates(one(3e12), one(8e14), one(2.6e-6)),
+    )
+    gemms = {"attention_gemm": narrow, "feed_forward_gemm": narrow, "expert_gemm": narrow, "head_gemm": wide}
+    return ServingConstants(**gemms, **{name: one(value) for name, value in (SERVING | changes).items()})
 
 
 NVLINK_4 = LinkRates(
@@ -151,7 +161,7 @@ def server(llama_70b: ModelShape) -> Server:
         shape=llama_70b,
         chip=ChipRates(one(1979e12), one(989e12), one(3.35e12), one(85e9)),
         link=Link(one(360e9), one(2e-6), one(4e-7), one(6e5)),
-        constants=ServingConstants(**{name: one(value) for name, value in SERVING.items()}),
+        constants=serving_constants(),
         form=ServingFormat(one(1), one(1)),
-        tails=Tails(one(0.2), one(0.9), one(2.1), one(3.2), one(1.05), one(1.8)),
+        tails=Tails(one(1), one(1)),
     )

@@ -7,15 +7,10 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from planner.performance.inference import (
-    Layout,
-    batch_limit,
-    iteration_parts,
-    iteration_s,
-    weight_bytes_per_rank,
-)
-from planner.performance.queueing import Tails, arrival_rate_per_s, open_loop_latency, tail_ratio
+from planner.performance.inference import Layout, batch_limit, weight_bytes_per_rank
+from planner.performance.queueing import arrival_rate_per_s
 from planner.performance.serving import Requests, Server, best_serving, operating_point, serving_layouts
+from planner.performance.serving_step import iteration_parts
 
 ONE, INF = np.array([1.0]), np.array([np.inf])
 FOUR = Layout(np.array([4.0]), np.array([4.0]))
@@ -23,24 +18,25 @@ CHAT = Requests(np.array([1000.0]), np.array([1000.0]), np.array([8192.0]), np.a
 
 
 def decode_s(server: Server, sequences: float, layout: Layout = FOUR) -> float:
+    none = np.array([0.0])
     parts = iteration_parts(
-        shape=server.shape, chip=server.chip, link=server.link, constants=server.constants, form=server.form,
-        layout=layout, decode_sequences=np.array([sequences]), context_tokens=np.array([1500.0]),
-        prefill_tokens=np.array([0.0]), prompt_tokens=np.array([1000.0]),
+        server.costs(layout), decode_sequences=np.array([sequences]), context_tokens=np.array([1500.0]),
+        prefill_tokens=none, seen_tokens=none, prompts=none,
     )  # fmt: skip
-    assert sum(getattr(parts, part.name)[0] for part in fields(parts)) == pytest.approx(iteration_s(parts)[0])
-    return float(iteration_s(parts)[0])
+    assert sum(getattr(parts, part.name)[0] for part in fields(parts)) == pytest.approx(parts.total_s[0])
+    return float(parts.total_s[0])
 
 
 def test_a_lone_sequence_costs_reading_the_weights(server: Server) -> None:
-    quick = {
-        name: np.array([0.0])
-        for name in ("gemm_fixed_s", "layer_fixed_s", "step_fixed_s", "sequence_fixed_s")
+    quick = {name: np.array([0.0]) for name in ("layer_fixed_s", "step_fixed_s", "sequence_fixed_s")}
+    at_once = {
+        name: replace(getattr(server.constants, name), fixed_s=np.array([0.0]))
+        for name in ("attention_gemm", "feed_forward_gemm", "head_gemm")
     }
-    bare = replace(server, constants=replace(server.constants, **quick))
+    bare = replace(server, constants=replace(server.constants, **quick, **at_once))
     one = Layout(ONE, ONE)
     linear = server.shape.layers[0] * (8192 * (8192 + 2 * 1024) + 8192 * 8192 + 3 * 8192 * 28672)
-    read = (linear + 2 * 128256 * 8192) / (3.35e12 * 0.93)
+    read = linear / 2.9e12 + 2 * 128256 * 8192 / 3e12
     assert decode_s(bare, 1.0, one) == pytest.approx(read, rel=0.02)  # the cache and norms are the rest
 
 
@@ -76,23 +72,6 @@ def test_the_rate_balances_the_batch() -> None:
     rate = arrival_rate_per_s(batch_sequences=batch, decode_s=decode, prefill_s=prefill, output_tokens=output)
     per_token = decode / (1.0 - rate * prefill)
     np.testing.assert_allclose(rate * output * per_token, batch)
-
-
-def test_a_replica_busy_with_prefill_alone_never_answers() -> None:
-    tails = Tails(0.2 * ONE, 0.9 * ONE, 2.1 * ONE, 3.2 * ONE, ONE, 1.8 * ONE)
-    late = open_loop_latency(
-        rate_per_s=np.array([20.0]), decode_s=0.01 * ONE, prefill_s=0.1 * ONE, prefill_chunks=ONE,
-        first_token_fixed_s=0.0 * ONE, load_fraction=ONE, tails=tails,
-    )  # fmt: skip
-    assert np.isinf(late.first_token_mean_s[0])
-    assert np.isinf(late.per_token_p99_s[0])
-
-
-def test_tails_stay_beyond_the_table() -> None:
-    tails = Tails(0.2 * ONE, 0.9 * ONE, 2.1 * ONE, 3.2 * ONE, ONE, 1.8 * ONE)
-    loads = np.array([0.0, 0.55, 1.5])
-    ratios = tail_ratio(load_fraction=loads, low=2.1 * ONE, high=3.2 * ONE, tails=tails)
-    np.testing.assert_allclose(ratios, [2.1, 2.65, 3.2])
 
 
 def test_points_equal_the_members_of_their_batch(server: Server) -> None:

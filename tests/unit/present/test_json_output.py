@@ -153,3 +153,36 @@ def test_a_thousand_gpus_take_under_a_twentieth_of_a_second() -> None:
         json_text(evaluation)
         spent.append(time.process_time() - start)
     assert min(spent) < 0.05
+
+
+@pytest.mark.parametrize("name", ["h200-1024-ndr", "h100-16384-roce", "gb200-nvl72-16", "h100-8-lab"])
+def test_the_design_is_folded_and_agrees_with_the_ledger(name: str) -> None:
+    evaluation = made(name)
+    ledger, design = evaluation.ledger, read(evaluation)["design"]
+    network = design["network"]
+    assert sum(network["links"].values()) == ledger.scalar("design.fabric.links")
+    for tier, switches in network["switches"].items():
+        assert switches == ledger.scalar(f"design.fabric.{tier}_switches")
+    assert sum(kind["racks"] for kind in design["racks"]) == ledger.scalar("design.racks")
+    for between in ("node-leaf", "leaf-spine", "spine-core"):
+        links = sum(one["links"] for one in design["cabling"] if one["between"] == between)
+        assert links == network["links"].get(between, 0)
+    for line in design["power_chain"]:
+        assert line["value"] == ledger.scalar(line["key"])
+    assert len(json.dumps(design)) < 30_000
+
+
+def test_the_parts_of_the_power_chain_add_up_to_the_meter() -> None:
+    found = read(made("h200-1024-ndr"))
+    watts = {line["key"]: line["value"] for line in found["design"]["power_chain"] if line["unit"] == "W"}
+    lost = sum(
+        value for key, value in watts.items() if key.endswith("_loss_w") and key.startswith("power.chain.")
+    )
+    lines = {line["key"]: line["value"] for line in found["lines"]}
+    assert lines["power.it_w"] + lost + watts["power.cooling_w"] == pytest.approx(
+        lines["power.facility_w"], rel=1e-12
+    )
+
+
+def test_a_refused_plan_has_no_design() -> None:
+    assert read(made(*REFUSED))["design"] is None

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from planner.catalog.store import open_catalog
+from planner.design.bom import AssetClass
 from planner.evaluate import Evaluation, evaluate
 from planner.present.view.build import view
 from planner.present.view.evidence import capex_shares
@@ -185,8 +186,8 @@ def test_without_a_rental_the_report_says_so_and_draws_no_crossing() -> None:
 def test_the_bill_adds_up_to_the_hardware(shipped: Evaluation) -> None:
     *parts, total = column(section(view(shipped), "parts").tables[0], "Cost")
     ledger = shipped.ledger
-    classes = ("servers", "nics", "switches", "optics", "cables", "storage")
-    bought = sum(ledger.scalar(f"capex.{kind}_usd") for kind in classes if f"capex.{kind}_usd" in ledger)
+    classes = [f"capex.{kind}_usd" for kind in AssetClass]
+    bought = sum(ledger.scalar(key) for key in classes if key in ledger)
     assert isclose(sum(parts), total, rel_tol=1e-9)
     assert isclose(total * 1e3, bought, rel_tol=1e-9)
 

@@ -69,7 +69,7 @@ def test_sheets_stand_in_order_and_every_line_has_a_place_of_its_own(name: str) 
 def test_every_key_is_written_once(plan: Evaluation, book: Workbook) -> None:
     written: Counter[str] = Counter()
     for sheet in book.worksheets:
-        if sheet.title not in ("Summary", "Checks", "Changes", "Sources"):
+        if sheet.title not in ("Summary", "Scenarios", "Risk", "Checks", "Changes", "Sources"):
             for row in sheet.iter_rows():
                 written.update(
                     cell.value
@@ -111,7 +111,8 @@ def test_only_inputs_limits_and_the_tolerance_are_unlocked(plan: Evaluation, boo
     others = unlocked - inputs
     assert inputs <= unlocked
     assert ("Checks", "B5") in others
-    assert {place[0] for place in others - {("Checks", "B5")}} == {"Summary"}
+    assert ("Scenarios", "C3") in others
+    assert {place[0] for place in others - {("Checks", "B5"), ("Scenarios", "C3")}} == {"Summary"}
     assert all(place[1][0] == "F" for place in others if place[0] == "Summary")
     assert all(sheet.protection.sheet and not sheet.protection.password for sheet in book.worksheets)
 
@@ -152,7 +153,7 @@ def test_a_row_has_one_formula_but_for_the_first_month(name: str) -> None:
 def _relative(text: str, column: int) -> str:
     """A formula with its own column and the one before it named as such."""
     own, before = letters(column), letters(column - 1)
-    text = re.sub(rf"(?<![A-Z$]){own}(?=\d)", "<own>", text)
+    text = re.sub(rf"(?<![A-Z$]){own}(?=\$?\d)", "<own>", text)
     return re.sub(rf"(?<![A-Z$]){before}(?=\d)", "<before>", text)
 
 
@@ -318,7 +319,7 @@ def test_numbers_on_summary_are_in_the_unit_written_beside_them(name: str) -> No
             continue
         divisor, value = row_unit(row), evaluation.ledger.scalar(key)
         assert (row[1].value, row[7].value) == pytest.approx((value / divisor,) * 2, rel=1e-12), key
-        assert str(formulas.cell(row[1].row, 2).value).endswith(f"/{divisor:.0f}") == (divisor != 1.0), key
+        assert ("/Inputs!$C$" in str(formulas.cell(row[1].row, 2).value)) == (divisor != 1.0), key
         checked.add(row[2].value)
         if key in known:
             assert row[5].value == row[11].value == pytest.approx(known[key] / divisor, rel=1e-12), key
@@ -397,7 +398,11 @@ def test_prompts_of_inputs_are_in_words_of_people(plan: Evaluation, book: Workbo
     }
     assert re.search(r"As planned: [\d,.]+ %", said["fraction"])
     assert re.search(r"As planned: [1-9][\d,]+ Mtokens\.$", said["Mtokens"])
-    assert re.search(r"As planned: month \d+\.$", said["month"])
+    phased = made("h200-phased")
+    row = layout_of(phased).spots["phase.second.order_month"].row + 1
+    rules = opened(phased)[INPUTS].data_validations.dataValidation
+    prompt = next(rule.prompt for rule in rules if str(rule.sqref) == f"C{row}")
+    assert re.search(r"As planned: month \d+\.$", prompt)
 
 
 def test_nothing_stands_beside_an_input_that_was_not_changed(plan: Evaluation) -> None:
@@ -423,7 +428,18 @@ def test_names_are_valid_and_different() -> None:
     assert names["b300"] == "_b300"
 
 
-UPRIGHT = ("Timing", "Performance", "Capex", "Opex", "Depreciation", "Metrics")
+UPRIGHT = (
+    "Timing",
+    "Performance",
+    "Capex",
+    "Network share",
+    "Power chain",
+    "Opex",
+    "Depreciation",
+    "Finance",
+    "Tax",
+    "Metrics",
+)
 
 
 def printed_width(sheet: Any) -> float:
@@ -474,3 +490,43 @@ def test_a_thousand_gpus_take_under_a_third_of_a_second(plan: Evaluation) -> Non
         workbook_bytes(plan)
         spent.append(time.process_time() - start)
     assert min(spent) < 0.35
+
+
+def test_the_cable_schedule_is_summed_by_a_formula(plan: Evaluation, book: Workbook) -> None:
+    assert plan.built is not None
+    classes = plan.built.cluster.cabling.classes
+    sheet = book["Cables"]
+    last = 5 + len(classes)
+    assert [sheet.cell(row, 3).value for row in range(6, last + 1)] == [one.links for one in classes]
+    assert sheet.cell(last + 1, 3).value == f"=SUM(C6:C{last})"
+    names = [sheet.cell(row, 1).value for row in range(6, last + 1)]
+    assert len(set(names)) == len(names)
+    shown = openpyxl.load_workbook(io.BytesIO(workbook_bytes(plan)), data_only=True)["Cables"]
+    assert shown.cell(last + 1, 3).value == sum(row.links for row in plan.built.cluster.cabling.rows)
+
+
+def test_a_lab_has_nothing_to_cable_and_says_so() -> None:
+    assert opened(made("h100-8-lab"))["Cables"]["A6"].value.startswith("No network joins the servers")
+
+
+def test_shares_and_the_power_chain_have_sheets_of_their_own(plan: Evaluation) -> None:
+    spots = layout_of(plan).spots
+    for key, spot in spots.items():
+        if key.startswith("share."):
+            assert spot.sheet == "Network share", key
+        if key.startswith(("power.chain.", "power.ups.", "power.transformer.", "power.utility.")):
+            assert spot.sheet == "Power chain", key
+        if key.startswith("design.cabling."):
+            assert spot.sheet == "Cables", key
+    assert spots["share.cost.network_fraction"].sheet == "Network share"
+    assert spots["power.chain.ups_loss_w"].sheet == "Power chain"
+
+
+def test_a_payback_stays_without_an_error_when_an_edit_makes_it_never_come() -> None:
+    evaluation = made("h100-8-lab", "money.sell_usd_per_gpu_hour=9")
+    assert evaluation.ledger.scalar("metrics.payback_months") > 0
+    named = opened(evaluation)["Metrics"]
+    rows = {str(row[4].value): str(row[2].value) for row in named.iter_rows(min_row=5)}
+    assert rows["metrics.payback_months"].startswith("=IFERROR(")
+    assert rows["metrics.payback_months"].endswith('"n/a")')
+    assert rows["metrics.discounted_payback_months"].startswith("=IFERROR(")

@@ -227,10 +227,9 @@ def test_more_requests_in_flight_wait_longer() -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"scenario": "disagg"}, "different GPUs"),
+        ({"scenario": "disagg"}, "how many workers"),
         ({"isl": None}, "lengths"),
         ({"tp": None}, "how many GPUs"),
-        ({"pp": 2}, "pipeline"),
         ({"model": "Nobody-9B"}, "no model"),
         ({"tp": 16, "n_gpus": 16}, "scale-up domains"),
         ({"tp": 1, "n_gpus": 1, "precision": "BF16"}, "no room"),
@@ -281,11 +280,61 @@ def draw(**data: Any) -> Result:
     return predict_power([PowerRow.model_validate({"id": "p", "group": "E"} | KEYS | data)], CATALOG)[0]
 
 
-def test_a_node_draws_what_its_server_typically_does() -> None:
-    load = {"gpu": "H100", "n_gpus": 16, "n_nodes": 2, "watts_per_node_under_load_mean": 7000}
-    training, serving = (draw(kind=f"server_power_{kind}", **load) for kind in ("training", "inference"))
-    assert training.predicted == pytest.approx(7752)  # dgx-h100 of the catalog
-    assert serving.predicted != training.predicted
+LOAD = {"gpu": "H100", "n_gpus": 8, "n_nodes": 1, "watts_per_node_under_load_mean": 7000}
+TRAINING, INFERENCE = ({"kind": f"server_power_{kind}"} | LOAD for kind in ("training", "inference"))
+
+
+def test_a_node_draws_by_its_server_and_its_work() -> None:
+    training, serving = draw(**TRAINING), draw(**INFERENCE)
+    assert "server taken as dgx-h100" in training.assumed
+    assert training.predicted is not None and serving.predicted is not None
+    assert 6000 < serving.predicted < training.predicted < 7752  # typical draw of the catalog, above runs
+
+
+def test_nodes_that_wait_for_each_other_draw_less() -> None:
+    alone, several = draw(**TRAINING), draw(**TRAINING | {"n_gpus": 64, "n_nodes": 8})
+    assert alone.predicted is not None and several.predicted is not None
+    assert 0.8 < several.predicted / alone.predicted < 0.95
+
+
+def test_what_is_measured_behind_the_supplies_is_predicted_there() -> None:
+    wall, behind = draw(**TRAINING), draw(**TRAINING, measure="DC-side or after conversion")
+    assert wall.predicted is not None and behind.predicted is not None
+    assert 0.93 < behind.predicted / wall.predicted < 0.97
+
+
+def test_a_named_server_wins_over_the_first_with_its_accelerator() -> None:
+    row = TRAINING | {"gpu": "B200", "system": "Lenovo SR780a V3 8x B200 SXM"}
+    assert "server taken as lenovo-sr780a-v3" in draw(**row).assumed
+
+
+def test_efficient_and_named_limits_lower_the_draw() -> None:
+    free = draw(**INFERENCE)
+    efficient = draw(**INFERENCE, source={"where": "results/H100-SXM-80GBx8_TRT_MaxQ/x"})
+    named = draw(**INFERENCE | {"gpu": "H100 (500W)"})
+    assert free.predicted is not None and efficient.predicted is not None and named.predicted is not None
+    assert max(efficient.predicted, named.predicted) < free.predicted
+
+
+def test_a_server_the_catalog_lacks_is_built_up_from_its_accelerators() -> None:
+    four, eight = (draw(**INFERENCE | {"gpu": "L40S", "n_gpus": gpus}) for gpus in (4, 8))
+    assert four.predicted is not None and eight.predicted is not None
+    assert 4 * 350 * 0.6 < four.predicted < 4 * 350 + 1200
+    assert eight.predicted == pytest.approx(2 * four.predicted, rel=0.01)
+
+
+def test_a_rack_is_counted_by_the_accelerators_of_a_node() -> None:
+    tray = draw(**TRAINING | {"gpu": "GB200", "n_gpus": 72, "n_nodes": 18})
+    rack = draw(**TRAINING | {"gpu": "GB200", "n_gpus": 72, "n_nodes": 1})
+    assert tray.predicted is not None and rack.predicted is not None
+    assert tray.predicted < rack.predicted / 15
+    assert 90e3 < rack.predicted < 132e3
+
+
+def test_an_unknown_accelerator_is_told_by_the_nameplate_or_not_at_all() -> None:
+    known = draw(**TRAINING | {"gpu": "NPU 9"}, nameplate_watts=9000)
+    assert known.predicted == pytest.approx(0.76 * 9000)
+    assert "no accelerator" in draw(**TRAINING | {"gpu": "NPU 9"}).why_not
 
 
 def test_a_pue_needs_its_cooling_and_its_site() -> None:

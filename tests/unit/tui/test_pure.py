@@ -25,7 +25,7 @@ from planner.present.view.model import Better, Cell, Column, Headline, Section, 
 from planner.scenario.load import load_scenario, shipped_scenarios
 from planner.scenario.schema import Group, Network, Scenario, SiteWish
 from planner.study.plan import plan
-from planner.tui.bar import bar_lines
+from planner.tui.bar import bar_lines, edit_told
 from planner.tui.draft import draft_of, kept, new_item, open_draft, preview, restored, with_item, without_item
 from planner.tui.drawing import section_lines, table_lines
 from planner.tui.evaluating import Answer, Question, answer, refined
@@ -35,7 +35,7 @@ from planner.tui.files import Shelf, is_alive, save_text
 from planner.tui.lines import cut, left, right, wrapped
 from planner.tui.rows import Is, Sheet, rows_of
 from planner.tui.state import Stand, State, taken
-from planner.tui.texts import fixes, history_lines
+from planner.tui.texts import fixes, help_screen, history_lines
 from planner.tui.timeline import Step, Timeline
 from planner.tui.used import Used
 from tests.unit.tui.conftest import headline_short
@@ -129,7 +129,7 @@ def test_rows_hold_every_value_of_a_plan_where_it_stands(name: str) -> None:
         if row is not None and row.kind is Is.FIELD:
             assert row.value == draft.value(path)
             assert row.standing == ("file" if place.path == draft.document.path else "base")
-    groups = [row for row in rows if row.kind is Is.GROUP]
+    groups = [row for row in rows if row.kind is Is.GROUP and row.depth == 0]
     assert all(row.sentence for row in groups)
     closed = frozenset(row.path for row in groups)
     assert len(rows_of(Sheet(draft.document, closed=closed))) == len(groups)
@@ -225,6 +225,27 @@ def test_a_change_has_a_sign_for_direction_and_a_glyph_for_judgement() -> None:
 # The history
 
 
+def test_a_narrow_bar_tells_an_edit_in_fewer_words_and_its_effect_in_full() -> None:
+    moved = changes((cell(60.7, "60.7"),), (cell(58.6, "58.6"),))
+    step = Step("12:00:00", (), "network.leaf.optic", "osfp-800g-2xdr4", "osfp-800g-lpo-2xdr4", "", moved)
+    effect = moved_most(moved)
+    assert edit_told(step, 200) == f"network.leaf.optic osfp-800g-2xdr4 > osfp-800g-lpo-2xdr4: {effect}"
+    assert edit_told(step, 56) == f"leaf.optic > osfp-800g-lpo-2xdr4: {effect}"
+    for room in range(len(effect) + 4, 120):
+        told = edit_told(step, room)
+        assert told.endswith(effect) and len(told) <= room
+    first = replace(step, changes=changes((), (cell(58.6, "58.6"),)))
+    assert edit_told(first, 200).endswith("the first values of this plan")
+    jump = replace(step, label="back to the pin", old="", new="")
+    assert edit_told(jump, 60) == f"back to the pin: {effect}"
+
+
+def test_help_keeps_every_word_on_80_columns() -> None:
+    lines = [line.text for line in help_screen()]
+    assert max(map(cell_len, lines)) <= 76
+    assert "Export" in " ".join(lines)
+
+
 def test_undo_redo_and_a_new_edit_after_undo() -> None:
     def step(text: str) -> Step:
         return Step("12:00", ("a",), "a", "1", text, text)
@@ -293,7 +314,7 @@ def test_what_is_taken_for_open_fields_comes_from_the_ledger(name: str) -> None:
     _, found = answered(name)
     assert found.evaluation is not None
     used, ledger = found.used, found.evaluation.ledger
-    assert used[("site", "pue")].value == fmt.plain(ledger.scalar("power.pue"))
+    assert used[("site", "pue")].value == fmt.significant(ledger.scalar("power.pue"))
     assert used[("money", "depreciation", "server_years")].origin == "from finance"
     for path, one in used.items():
         assert field_at(path) is not None, path
