@@ -44,7 +44,7 @@ bench: $(VENV)/dev.stamp
 # A selection that stays under 3 MB; `planner run --all` writes everything.
 gallery: $(VENV)/run.stamp
 	rm -f reports/gallery/*
-	$(BIN)/planner run h200-1024-ndr h100-16384-roce gb200-nvl72-16 h200-serving-fleet -o reports/gallery --format html
+	$(BIN)/planner run h200-1024-ndr h100-16384-roce -o reports/gallery --format html
 	$(BIN)/planner run h200-1024-ndr h200-phased h200-serving-fleet -o reports/gallery --format xlsx
 	$(BIN)/planner run h100-8-lab -o reports/gallery --format json
 
