@@ -46,6 +46,7 @@ def still(name: str | None = "h200-1024-ndr") -> PlannerApp:
         None if name is None else "plan.yaml", shelf=Shelf(Path("state")), clock=lambda: "12:00:00"
     )
     app.theme = "textual-dark"
+    app.folder = Path("plans")  # the whole path differs from run to run
     drawn = app.put
 
     def put(state: Any) -> None:

@@ -171,7 +171,7 @@ async def test_a_shipped_scenario_is_saved_under_another_name(
         assert "title of the plan" in shown(app)
         await press(pilot, "escape")
         assert "not saved" in bar(app)[3] and not Path("h200-1024-spectrum-x.yaml").exists()
-        await press(pilot, "ctrl+s", "enter", "space", *"mine", "enter")
+        await press(pilot, "ctrl+s", "enter", "end", "space", *"mine", "enter")
         saved = Path("h200-1024-spectrum-x.yaml").read_text()
         first, *rest = original.decode().splitlines()
         rest[1] += " mine"
@@ -804,7 +804,8 @@ async def test_glyphs_and_screens_are_explained(app_of: Any, plan_file: Path) ->
             box = "\n".join(shown(app).splitlines()[5:])
             assert "▲ better ▼ worse" in box
             await press(pilot, "escape")
-        assert any("Compare, Study, Catalog, Calibration" in line.text for line in help_screen())
+    told = " ".join(word for line in help_screen() for word in line.text.split())
+    assert "Compare, Study, Catalog, Calibration, Export" in told
 
 
 async def test_edits_of_a_planner_that_seems_to_run_are_offered_with_a_note(

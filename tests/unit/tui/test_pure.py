@@ -230,7 +230,7 @@ def test_a_narrow_bar_tells_an_edit_in_fewer_words_and_its_effect_in_full() -> N
     step = Step("12:00:00", (), "network.leaf.optic", "osfp-800g-2xdr4", "osfp-800g-lpo-2xdr4", "", moved)
     effect = moved_most(moved)
     assert edit_told(step, 200) == f"network.leaf.optic osfp-800g-2xdr4 > osfp-800g-lpo-2xdr4: {effect}"
-    assert edit_told(step, 56) == f"leaf.optic > osfp-800g-lpo-2xdr4: {effect}"
+    assert edit_told(step, 50) == f"leaf.optic > osfp-800g-lpo-2xdr4: {effect}"
     for room in range(len(effect) + 4, 120):
         told = edit_told(step, room)
         assert told.endswith(effect) and len(told) <= room
