@@ -6,6 +6,9 @@ import pytest
 
 from tests.office import browser_or_skip, office_or_skip
 
+collect_ignore = ["bench.py"]
+"""A program that imports its neighbours as such; no tests stand in it."""
+
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked ``office`` or ``browser`` are skipped without the program; in CI they fail."""

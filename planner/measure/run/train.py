@@ -88,7 +88,8 @@ def _timed(context: Context, case: StepCase, subject: Trainee, telemetry: Teleme
     if context.on_gpu:
         context.torch.cuda.reset_peak_memory_stats()
     batch = _batch(context, case)
-    _steps(context, subject, batch, WARM_STEPS)
+    # the loss after as many steps in every mode, so that modes can be compared
+    loss = _steps(context, subject, batch, WARM_STEPS).loss
     warm_s = time.monotonic() - began
     # Collectives need every rank in every step, so all make as many.
     each_us = context.agree_max([percentile(_steps(context, subject, batch, 2).whole, 50)])[0]
@@ -104,7 +105,7 @@ def _timed(context: Context, case: StepCase, subject: Trainee, telemetry: Teleme
         "host_us": significant(steps.host_us, 5),
         # A device that waits for its host says little about the device.
         "host_bound": context.on_gpu and steps.host_us > HOST_BOUND * median,
-        "warm_s": significant(warm_s, 3), "loss": significant(steps.loss, 5),
+        "warm_s": significant(warm_s, 3), "loss": significant(loss, 5),
         "attention_kernel": attention_kernel(context, case.size), **power, "samples_us": compact(steps.whole, 5),
     }  # fmt: skip
     if subject.quiet is not None:
