@@ -165,6 +165,12 @@ class PlannerApp(
         """Screen 1."""
         return self.query_one("#plan", PlanPane)
 
+    @property
+    def typing(self) -> bool:
+        """Whether a field is being typed into; not as the program begins or ends, when screen 1 isn't there."""
+        panes = self.screen_stack[0].query("#plan").results(PlanPane) if self.screen_stack else ()
+        return any(pane.typing for pane in panes)
+
     def put(self, state: State) -> None:
         """Take a state and draw it."""
         self.state = state
@@ -201,7 +207,7 @@ class PlannerApp(
         if not self.screen_stack or not self.screen_stack[0].query("#plan"):  # as the program begins or ends
             return
         if len(self.screen_stack) == 1:
-            if self.plan.typing and (event.is_printable or event.key in ("enter", "escape")):
+            if self.typing and (event.is_printable or event.key in ("enter", "escape")):
                 event.prevent_default()
                 self.plan.late_key(event)
         elif isinstance(self.screen, Overlay) and self.screen.late_key(event):
@@ -383,7 +389,7 @@ class PlannerApp(
         if self.applying:
             self.applying = False
             self.draw_pane()
-        elif self.plan.typing:
+        elif self.typing:
             self.plan.drop()
         elif self.state.draft is not None and self.pane != "plan":
             self.show_pane("plan")

@@ -57,7 +57,7 @@ class Keeping(App[int]):
     def keep_typed(self) -> None:
         """A value that is being typed counts as entered."""
         app = self._kept_app
-        if not app.read_only and app.screen_stack and app.plan.typing:
+        if not app.read_only and app.screen_stack and app.typing:
             found = app.plan.take()
             if found is not None:
                 app.keep(*found)

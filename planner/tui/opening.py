@@ -122,7 +122,7 @@ class Opening(App[int]):
     def _end_typing(self) -> None:
         """What is being typed is kept, so that it is neither lost nor left out of the file."""
         app = self._host
-        if app.plan.typing:
+        if app.typing:
             found = app.plan.take()
             if found is not None:
                 app.keep(*found)

@@ -59,7 +59,7 @@ class Watching(App[int]):
     def look_at_disk(self) -> None:
         """Ask what to do where the open plan's file, or one it extends, was changed elsewhere."""
         app, draft = self._watcher, self._watcher.state.draft
-        if draft is None or draft.new or app.plan.typing or len(app.screen_stack) > 1:
+        if draft is None or draft.new or app.typing or len(app.screen_stack) > 1:
             return
         now = stamp(draft)
         if self._seen is None or self._seen[0] != draft.path or len(self._seen[1]) != len(now):
