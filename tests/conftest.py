@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from tests.office import browser_or_skip, office_or_skip
 
 collect_ignore = ["bench.py"]
 """A program that imports its neighbours as such; no tests stand in it."""
+
+# A shell's background jobs ignore Ctrl-C and hand that on; programs under test must not inherit it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
