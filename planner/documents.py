@@ -105,10 +105,11 @@ def parse_document(text: str, *, name: str) -> Document:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    builder = _Builder(name)
+    builder, whole = _Builder(name), False
     try:
         for event in YAML(typ="safe").parse(text):
             builder.take(event)
+        whole = True
     except _RefusedError as refused:
         builder.problems.append(refused.problem)
     except MarkedYAMLError as error:
@@ -119,9 +120,12 @@ def parse_document(text: str, *, name: str) -> Document:
     except (YAMLError, ValueError) as error:
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         builder.problems.append(Problem(f"not valid YAML: {said}", Place(name)))
+    document = Document(builder.root, name, builder.places, ((name, text),))
     if builder.problems:
-        raise InputError(builder.problems)
-    return Document(builder.root, name, builder.places, ((name, text),))
+        refused = InputError(builder.problems)
+        refused.read = document if whole else None
+        raise refused
+    return document
 
 
 class _RefusedError(Exception):

@@ -106,7 +106,14 @@ class PlannerError(Exception):
 
 
 class InputError(PlannerError):
-    """A file is wrong."""
+    """A file is wrong.
+
+    Attributes:
+        read: The file's data (`planner.documents.Document`) where all of it could be read in spite of the problems:
+            what else is wrong with it may be said at once.
+    """
+
+    read: object = None
 
 
 class CatalogError(InputError):

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from planner.documents import Document, Path_, is_file, load_document, parse_document
 from planner.errors import InputError, Place, Problem, ScenarioError, nearest
 from planner.resources import shipped
+from planner.scenario.layering import laid_over
 from planner.scenario.schema import Scenario
 from planner.schema_errors import problems_of
 from planner.sourced import Basis, Source
@@ -112,7 +113,7 @@ def load_scenario(name: str | Path, *, changes: Sequence[str] = ()) -> Loaded:
     try:
         document, bases = _merged(path, ())
     except InputError as error:
-        raise ScenarioError(error.problems) from error
+        raise _with_the_rest(error, path) from error
     problems = _change(document, changes)
     try:
         found = validated(document, path, bases)
@@ -125,6 +126,21 @@ def load_scenario(name: str | Path, *, changes: Sequence[str] = ()) -> Loaded:
         refused.readable = found
         raise refused
     return found
+
+
+def _with_the_rest(error: InputError, path: Path) -> ScenarioError:
+    """What is wrong with a scenario's text, and with its fields where the text could be read to its end."""
+    refused = ScenarioError(error.problems)
+    if isinstance(error.read, Document) and error.read.path == _shown(path):
+        try:
+            merged, bases = _extended(error.read, path, ())
+            validated(merged, path, bases)
+        except InputError as rest:
+            told = {problem.key for problem in error.problems if problem.key}
+            more = [problem for problem in rest.problems if problem.key not in told]
+            refused = ScenarioError([*error.problems, *more])
+            refused.readable = getattr(rest, "readable", None)
+    return refused
 
 
 def load_text(text: str, path: Path) -> Loaded:
@@ -153,7 +169,7 @@ def load_texts(texts: Sequence[tuple[str, str]], *, changes: Sequence[str] = ())
         raise ScenarioError(error.problems) from error
     merged = documents[-1]
     for document in reversed(documents[:-1]):
-        merged = _laid_over(merged, document)
+        merged = laid_over(merged, document)
     problems = _change(merged, changes)
     if problems:
         raise ScenarioError(problems)
@@ -254,81 +270,7 @@ def _extended(document: Document, path: Path, above: tuple[Path, ...]) -> tuple[
         raise ScenarioError(
             Problem(f"'{base_name}' is no scenario: a mapping of keys is needed", place, "extends")
         )
-    return _laid_over(base, document), (_shown(base_path), *bases)
-
-
-def _laid_over(base: Document, document: Document) -> Document:
-    """A scenario merged with the one it extends."""
-    merged = Document({}, document.path, texts=(*document.texts, *base.texts))
-    merged.data = _overlay(base.data, document.data, (), (), base, document, merged)
-    merged.places[()] = document.place(())
-    return merged
-
-
-def _overlay(
-    base: Any, over: Any, base_path: Path_, over_path: Path_, old: Document, new: Document, out: Document,
-    out_path: Path_ = (),
-) -> Any:  # fmt: skip
-    """Deep merge; items of a list that have ids are matched by them, other lists are replaced."""
-    if isinstance(base, dict) and isinstance(over, dict):
-        found: dict[str, Any] = {}
-        for key in (*base, *(key for key in over if key not in base)):
-            here = (*out_path, key)
-            if key in over and key in base:
-                found[key] = _overlay(
-                    base[key], over[key], (*base_path, key), (*over_path, key), old, new, out, here
-                )
-            elif key in over:
-                found[key] = _copy(over[key], (*over_path, key), new, out, here)
-            else:
-                found[key] = _copy(base[key], (*base_path, key), old, out, here)
-            source = new.places.get((*over_path, key)) or old.places.get((*base_path, key))
-            if source:
-                out.places.setdefault(here, source)
-        return found
-    if _keyed(base) and _keyed(over):
-        items: list[Any] = []
-        by_id: dict[str, int] = {}
-        for index, item in enumerate(over):
-            if item["id"] in by_id:
-                place = new.place((*over_path, index, "id"))
-                raise ScenarioError(
-                    Problem(f"id '{item['id']}' is used twice", place, remedy="rename one of them")
-                )
-            by_id[item["id"]] = index
-        for index, item in enumerate(base):
-            here = (*out_path, len(items))
-            mine = by_id.pop(item["id"], None)
-            if mine is not None and (*over_path, mine) in new.places:
-                out.places[here] = new.places[(*over_path, mine)]
-            items.append(
-                _copy(item, (*base_path, index), old, out, here)
-                if mine is None
-                else _overlay(item, over[mine], (*base_path, index), (*over_path, mine), old, new, out, here)
-            )
-        for index in by_id.values():
-            items.append(_copy(over[index], (*over_path, index), new, out, (*out_path, len(items))))
-        return items
-    return _copy(over, over_path, new, out, out_path)
-
-
-def _keyed(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(item, dict) and isinstance(item.get("id"), str) for item in value)
-    )
-
-
-def _copy(value: Any, path: Path_, source: Document, out: Document, out_path: Path_) -> Any:
-    place = source.places.get(path)
-    if place:
-        out.places[out_path] = place
-    if isinstance(value, dict):
-        return {k: _copy(v, (*path, k), source, out, (*out_path, k)) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_copy(v, (*path, i), source, out, (*out_path, i)) for i, v in enumerate(value)]
-    return value
+    return laid_over(base, document), (_shown(base_path), *bases)
 
 
 def _change(document: Document, changes: Iterable[str]) -> list[Problem]:

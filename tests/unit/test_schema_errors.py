@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pydantic import BaseModel, ValidationError
 
@@ -147,3 +149,27 @@ def test_a_mapping_for_a_union_is_judged_by_the_member_that_takes_mappings() -> 
         (problem,) = caught.value.problems
         assert said in problem.message
         assert "[" not in problem.key
+
+
+def test_wrong_fields_are_said_beside_wrong_writing(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(
+        "schema_version: 1\nextends: h200-1024-ndr\nsite: {pue: .inf}\nmoney: {horizon_months: -3}\n"
+        "cluster: &here {groups: []}\nnettwork: 3\n"
+    )
+    with pytest.raises(InputError) as caught:
+        load_scenario(wrong)
+    lines = {problem.place.line: problem.message for problem in caught.value.problems if problem.place}
+    assert len(caught.value.problems) == 5
+    assert lines[3] == "is .inf, and must be a finite number"
+    assert lines[4] == "is -3, and must be 12 or more"
+    assert lines[5] in ("YAML anchors are not taken", "has 0 items, and needs 1 at least")
+    assert lines[6] == "no field 'nettwork' here"
+
+
+def test_what_can_not_be_read_to_its_end_is_not_judged_further(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("money: {horizon_months: -3}\nsite: {pue: .inf}\na: [1\n")
+    with pytest.raises(InputError) as caught:
+        load_scenario(wrong)
+    assert [problem.message[:14] for problem in caught.value.problems] == ["is .inf, and m", "not valid YAML"]
