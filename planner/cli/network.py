@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.catalog.schema import Fabric, Nic, Switch
@@ -16,7 +16,7 @@ from planner.design.beside_checks import takes_consoles
 from planner.design.fabric import FabricDesign, FabricRequest, SwitchPorts, design_fabric
 from planner.design.fabric_checks import TOR_PAIR, WITHOUT_SWITCHES, connectors
 from planner.design.pod import design_pod
-from planner.errors import CatalogError, InputError, Problem, nearest
+from planner.errors import CatalogError, DesignError, InputError, Problem, nearest
 from planner.scenario.parts import nic_lanes
 
 PAIRED_AS = (Topology.RAIL_OPTIMISED, Topology.FAT_TREE, Topology.SINGLE_SWITCH)
@@ -29,6 +29,16 @@ TYPICAL_NIC = {
     (Fabric.ETHERNET, 100.0): "connectx-7-400g",
     (Fabric.ETHERNET, 200.0): "connectx-9-800g",
 }
+
+
+OPTIONS = {
+    "cluster.gpus": "--gpus", "network.rails": "--rails", "network.planes": "--planes",
+    "network.topology": "--topology", "network.grow_to_gpus": "--grow-to", "network.inband": "--inband",
+    "network.oob": "--oob", "network.reserved_ports": "--reserved-ports",
+    "network.leaf.oversubscription": "--oversubscription",
+    "network.spine.oversubscription": "--spine-oversubscription", "network": "",
+}  # fmt: skip
+"""The option that stands for a scenario's field."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +94,11 @@ def design_alone(asked: NetworkAsked, *, catalog: Sequence[Path], as_json: bool)
         )
     nic = shelf.get(Nic, chosen)
     _check_nic(asked, ports.item, nic)
-    built = design_fabric(_request(asked, topology, shelf, switch_ports(ports), nic))
+    try:
+        built = design_fabric(_request(asked, topology, shelf, switch_ports(ports), nic))
+    except DesignError as error:
+        said = (replace(one, key=OPTIONS.get(one.key, one.key)) for one in error.problems)
+        raise DesignError(said) from error
     beside = _beside(asked, shelf, built, nic)
     if as_json:
         print(json.dumps(design_json(built) | beside, indent=1))

@@ -129,3 +129,21 @@ def test_a_nic_speaks_the_switchs_protocol_and_its_lanes_divide_over_planes(caps
 def test_a_pair_of_switches_excludes_topologies_without_one(capsys: Capture) -> None:
     assert run_app(["fabric", "--gpus", "64", "--switch", "qm9700", "--paired", "--topology", "torus"]) == 2
     assert "--paired and --topology torus exclude each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["--gpus", "2047"], "--gpus: 2,047 GPUs fill"),
+        (["--gpus", "2048", "--rails", "3"], "--rails: 8 NICs"),
+        (["--gpus", "2048", "--grow-to", "100"], "--grow-to: 100 GPUs"),
+    ],
+)
+def test_a_refusal_names_the_option_and_no_field_of_a_scenario(
+    arguments: list[str], option: str, capsys: Capture
+) -> None:
+    assert run_app(["fabric", "--switch", "qm9700", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert option in said
+    assert "cluster." not in said
+    assert "network." not in said
