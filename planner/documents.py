@@ -122,9 +122,9 @@ def parse_document(text: str, *, name: str) -> Document:
         builder.problems.append(Problem(f"not valid YAML: {said}", Place(name)))
     document = Document(builder.root, name, builder.places, ((name, text),))
     if builder.problems:
-        refused = InputError(builder.problems)
-        refused.read = document if whole else None
-        raise refused
+        wrong = InputError(builder.problems)
+        wrong.read = document if whole else None
+        raise wrong
     return document
 
 
@@ -156,7 +156,13 @@ class _Builder:
 
     def take(self, event: Any) -> None:
         kind = type(event).__name__
-        if kind == "DocumentStartEvent":
+        if kind == "ScalarEvent":
+            self._scalar(event)
+        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
+            self._open(event, {} if kind == "MappingStartEvent" else [])
+        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
+            self.stack.pop()
+        elif kind == "DocumentStartEvent":
             self.documents += 1
             if self.documents > 1:
                 raise _RefusedError(
@@ -166,17 +172,13 @@ class _Builder:
             raise _RefusedError(
                 Problem("YAML aliases (*name) are not taken", self._place(event), "", "write the value out")
             )
-        elif kind == "ScalarEvent":
-            self._scalar(event)
-        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
-            self._open(event, {} if kind == "MappingStartEvent" else [])
-        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
-            self.stack.pop()
 
     def _place(self, event: Any) -> Place:
         return Place(self.name, event.start_mark.line + 1, event.start_mark.column + 1)
 
     def _refuse(self, event: Any) -> None:
+        if event.tag is None and event.anchor is None:
+            return
         if event.tag is not None and str(event.tag) not in ("", "!"):
             self.problems.append(
                 Problem("YAML tags are not taken", self._place(event), remedy="write the plain value")
@@ -193,7 +195,7 @@ class _Builder:
         top = self.stack[-1] if self.stack else None
         if top is not None and isinstance(top.container, dict) and top.key is None:
             raise _RefusedError(Problem("a key must be a word", self._place(event)))
-        self.stack.append(_Frame(container, self._attach(container, self._place(event))))
+        self.stack.append(_Frame(container, self._attach(container, event)))
 
     def _scalar(self, event: Any) -> None:
         self._refuse(event)
@@ -215,16 +217,17 @@ class _Builder:
             return
         plain = event.style is None or str(event.style) == ""
         value = _value(event.value) if plain else event.value
-        path = self._attach(value, self._place(event))
+        path = self._attach(value, event)
         if isinstance(value, float) and not math.isfinite(value):
             key = ".".join(str(part) for part in path)
             shown = event.value if len(event.value) <= 20 else f"{event.value[:17]}..."
             self.problems.append(Problem(f"is {shown}, and must be a finite number", self._place(event), key))
 
-    def _attach(self, value: Any, place: Place) -> Path_:
+    def _attach(self, value: Any, event: Any) -> Path_:
+        """Put a value where it belongs; only what has no key of its own takes its place from its event."""
         if not self.stack:
             self.root = value
-            self.places[()] = place
+            self.places[()] = self._place(event)
             return ()
         top = self.stack[-1]
         if isinstance(top.container, dict):
@@ -234,7 +237,7 @@ class _Builder:
             top.key = None
         else:
             path = (*top.path, len(top.container))
-            self.places[path] = place
+            self.places[path] = self._place(event)
             top.container.append(value)
         return path
 

@@ -139,13 +139,13 @@ def _said(kind: str, detail: Any, given: Any) -> tuple[str, str]:
             return f"is {shown}, and must be a list", "write [a, b]"
         case "too_short" if isinstance(given, (list, tuple, dict)):
             least = int(context["min_length"])
-            return f"has {len(given)} items, and needs {least} at least", "add one" if least == 1 else ""
+            return f"has {len(given)} items, and needs at least {least}", "add one" if least == 1 else ""
         case "too_long" if isinstance(given, (list, tuple, dict)):
-            return f"has {len(given)} items, and takes {context['max_length']:g} at most", ""
+            return f"has {len(given)} items, and takes at most {context['max_length']:g}", ""
         case "string_too_short" if not given:
             return "is empty", "write a word"
         case "string_too_long":
-            return f"has {len(given)} letters, and takes {context['max_length']:g} at most", ""
+            return f"has {len(given)} letters, and takes at most {context['max_length']:g}", ""
         case "string_type":
             return f"is {shown}, and must be text", "put it in quotes" if given is not None else ""
         case "bool_type" | "bool_parsing":

@@ -163,7 +163,7 @@ def test_wrong_fields_are_said_beside_wrong_writing(tmp_path: Path) -> None:
     assert len(caught.value.problems) == 5
     assert lines[3] == "is .inf, and must be a finite number"
     assert lines[4] == "is -3, and must be 12 or more"
-    assert lines[5] in ("YAML anchors are not taken", "has 0 items, and needs 1 at least")
+    assert lines[5] in ("YAML anchors are not taken", "has 0 items, and needs at least 1")
     assert lines[6] == "no field 'nettwork' here"
 
 
