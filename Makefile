@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SCENARIO ?= h200-1024-ndr
 
-.PHONY: report test lint soak bench gallery golden expected lock clean
+.PHONY: report test lint soak bench gallery golden pictures expected lock clean
 .DEFAULT_GOAL := report
 
 $(VENV)/run.stamp: pyproject.toml
@@ -47,6 +47,10 @@ gallery: $(VENV)/run.stamp
 	$(BIN)/planner run h200-1024-ndr h100-16384-roce -o reports/gallery --format html
 	$(BIN)/planner run h200-1024-ndr h200-phased h200-serving-fleet -o reports/gallery --format xlsx
 	$(BIN)/planner run h100-8-lab -o reports/gallery --format json
+
+# The README's pictures, drawn by the terminal interface itself from a shipped plan.
+pictures: $(VENV)/dev.stamp
+	env -u NO_COLOR $(BIN)/python tests/pictures.py
 
 clean:
 	rm -rf $(VENV) dist build

@@ -23,6 +23,7 @@ from planner.finance.capex import Capex, capex
 from planner.finance.cashflow import CashFlow, cash_flow
 from planner.finance.depreciation import Depreciation, depreciation
 from planner.finance.erosion_lines import erosion
+from planner.finance.kind_shares import kind_shares
 from planner.finance.network_share import network_share
 from planner.finance.opex import Opex, opex
 from planner.finance.three_views import returns_and_accounts
@@ -133,6 +134,7 @@ def evaluate(
     *,
     draws: Mapping[str, Floats] | None = None,
     keys: Collection[str] | None = None,
+    like: Built | None = None,
 ) -> Evaluation:
     """Evaluate one scenario, or with draws many that share its structure.
 
@@ -141,18 +143,20 @@ def evaluate(
         catalog: Where its parts are looked up.
         draws: Arrays of shape (n,) that replace given lines, by key.
         keys: Formulas to work out, with those they rest on; all by default, which many draws have no memory for.
+        like: What an earlier evaluation of the same scenario and catalog has built. Draws keep its design and its
+            plans of execution, which are then not looked for again.
 
     Raises:
         ScenarioError: Parts that are missing or don't belong together.
     """
-    parts = resolve(loaded, catalog)
+    parts = resolve(loaded, catalog) if like is None else like.cluster.parts
     phases = phase_dates(loaded, parts.as_of)
     ledger = Ledger(
         months=months_needed(loaded, phases, parts.as_of), overrides=_overrides(loaded), draws=draws
     )
     try:
         refuse_misfits(parts)
-        built = _build(ledger, parts, phases)
+        built = _build(ledger, parts, phases, like)
     except DesignError as refusal:
         return Evaluation(loaded, parts, ledger, None, every_problem(refusal, parts))
     ledger.refuse_unused_overrides()
@@ -190,17 +194,19 @@ def _refuse_nonsense(ledger: Ledger, loaded: Loaded) -> None:
         )
 
 
-def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...]) -> Built:
-    cluster = draw_cluster(parts)
+def _build(ledger: Ledger, parts: Parts, phases: tuple[PhaseDates, ...], like: Built | None) -> Built:
+    cluster = draw_cluster(parts) if like is None else like.cluster
     enter_design(ledger, cluster)
     enter_shares(ledger, parts)
     inventory = take_inventory(ledger, cluster)
     refuse_unorderable(ledger, parts, inventory.demands)
     bom = bill_of_materials(ledger, inventory.demands, priced_by_quotes(ledger, parts, inventory.demands))
     fabric = _fabric_by_phase(cluster, phases)
-    performance = predict(ledger, cluster)
+    performance = predict(ledger, cluster, like.performance if like is not None else None)
     loads = it_load(ledger, cluster, inventory.consumers)
-    time = timeline(ledger, parts.loaded, phases, upper_tiers_line(ledger, bom, len(phases)), parts.as_of)
+    kinds = kind_shares(ledger, parts, bom, [phase.id for phase in phases])
+    upper = upper_tiers_line(ledger, bom, len(phases))
+    time = timeline(ledger, parts.loaded, phases, upper, parts.as_of, kinds)
     eroded, time = erosion(ledger, parts, bom, time)
     hours(ledger, parts, time)
     electrical_chain(ledger, cluster, loads)

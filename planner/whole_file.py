@@ -5,12 +5,19 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
 import tempfile
+import time
 from pathlib import Path
+from typing import Final
 
 PRIVATE = 0o600
 """Rights of a file for its owner alone."""
+_NAME: Final = 60
+"""Characters of a file's name that its temporary one takes over."""
+LEFT_AFTER_S: Final = 3600.0
+"""A temporary file of this age belongs to no process that still writes: bytes are ready before one is made."""
 
 
 def replace_file(path: Path, data: bytes, *, mode: int | None = None, durable: bool = False) -> None:
@@ -30,7 +37,8 @@ def replace_file(path: Path, data: bytes, *, mode: int | None = None, durable: b
     if _is_stream(path):
         path.write_bytes(data)
         return
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:60]}-", suffix=".part", dir=path.parent)
+    clear_parts(path.parent, of=path.name)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:_NAME]}-", suffix=".part", dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -44,6 +52,25 @@ def replace_file(path: Path, data: bytes, *, mode: int | None = None, durable: b
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def clear_parts(folder: Path, *, of: str = "") -> None:
+    """Remove temporary files that a killed process left behind: regular ones, `LEFT_AFTER_S` old or more.
+
+    Args:
+        folder: Where they lie; nothing happens where it can't be read.
+        of: Name of the file that they were to become; any file's when empty, for a folder that is the program's own.
+    """
+    name = re.escape(of[:_NAME]) if of else ".+"
+    ours = re.compile(rf"\.{name}-[a-z0-9_]{{8}}\.part", re.DOTALL)
+    oldest = time.time() - LEFT_AFTER_S
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not ours.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
+            with contextlib.suppress(OSError):  # another process was quicker, or it isn't ours to remove
+                if entry.stat(follow_symlinks=False).st_mtime <= oldest:
+                    os.unlink(entry.path)  # noqa: PTH108 (an entry has its path as text)
 
 
 def _is_stream(path: Path) -> bool:

@@ -18,7 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import bench_cables
+import bench_pace
 import bench_serving
+import bench_terminal
 import bench_workbook
 import numpy as np
 
@@ -62,6 +64,28 @@ def evaluation_s() -> float:
     def once() -> float:
         start = time.process_time()
         evaluate(loaded, catalog)
+        return time.process_time() - start
+
+    return min(once() for _ in range(10))
+
+
+def ledger_s() -> float:
+    """CPU time of all formulas of the plan with every term of money, best of ten."""
+    from planner.catalog.store import open_catalog
+    from planner.evaluate import evaluate
+    from planner.ledger import Kind
+    from planner.scenario.load import load_scenario
+
+    path = Path(__file__).parent / "every-money-term.yaml"
+    ledger = evaluate(load_scenario(path), open_catalog()).ledger
+    formulas = [line.key for line in ledger if line.kind is Kind.DERIVED]
+    print(f"  {len(formulas):,} formulas over {ledger.months} months")
+
+    def once() -> float:
+        for key in formulas:
+            del ledger.values[key]
+        start = time.process_time()
+        ledger.solve()
         return time.process_time() - start
 
     return min(once() for _ in range(10))
@@ -242,6 +266,7 @@ def main() -> None:
             ("run, JSON and workbook, CPU s", "1.2", lambda: cpu_s([*run, "--format", "json,xlsx"])),
             ("run, with HTML and charts, CPU s", "3.5", lambda: cpu_s(run)),
             ("evaluation alone, CPU s", "0.035", evaluation_s),
+            ("ledger with every term of money, CPU s", "0.005", ledger_s),
             ("1e6 collective times, CPU s", "1", million_collectives_s),
             ("search, GPT-3 175B on 4,096 H100, CPU s", "5", lambda: search_s(GPT_3)),
             ("search, Llama 3.1 405B on 16,384 H100, CPU s", "10", lambda: search_s(LLAMA_405B)),
@@ -254,6 +279,8 @@ def main() -> None:
             *bench_cables.MEASURES,
             *bench_serving.MEASURES,
             *bench_workbook.MEASURES,
+            *bench_terminal.MEASURES,
+            *bench_pace.MEASURES,
             (
                 "100 scenarios, two processes, with HTML, wall s",
                 "90",

@@ -59,7 +59,8 @@ def simulated_fleet_s() -> float:
     from planner.catalog.store import open_catalog
     from planner.evaluate import evaluate
     from planner.scenario.load import load_scenario
-    from planner.study.traffic_run import TrafficAsked, run_traffic
+    from planner.study.traffic_drawn import TrafficAsked
+    from planner.study.traffic_run import run_traffic
 
     built = evaluate(load_scenario("h200-serving-fleet"), open_catalog()).built
     assert built is not None
@@ -73,7 +74,37 @@ def simulated_fleet_s() -> float:
     return min(once() for _ in range(3))
 
 
+def open_loop_points_s() -> float:
+    """CPU time of open-loop points of a plan's replica, tails included, at random loads and lengths, best of three."""
+    from planner.catalog.store import open_catalog
+    from planner.evaluate import evaluate
+    from planner.performance.serving import Requests, operating_point
+    from planner.scenario.load import load_scenario
+
+    built = evaluate(load_scenario("h200-serving-fleet"), open_catalog()).built
+    assert built is not None
+    served, random = built.performance.served[0], np.random.default_rng(0)
+    batch, prompts, answers = (
+        random.uniform(*span, POINTS) for span in ((0.1, 200), (100, 8000), (100, 2000))
+    )
+    spread = np.full(1, 0.7)
+
+    def once() -> float:
+        start = time.process_time()
+        for first in range(0, POINTS, CHUNK):
+            part = slice(first, first + CHUNK)
+            asked = Requests(
+                prompts[part], answers[part], served.requests.step_tokens, served.requests.batch_sequences, spread,
+                spread,
+            )  # fmt: skip
+            operating_point(served.server, requests=asked, layout=served.layout, batch_sequences=batch[part])
+        return time.process_time() - start
+
+    return min(once() for _ in range(3))
+
+
 MEASURES: list[tuple[str, str, Callable[[], float]]] = [
     ("200,000 operating points of serving, closed form, CPU s", "1", operating_points_s),
+    ("200,000 operating points of open-loop serving with tails, closed form, CPU s", "1", open_loop_points_s),
     ("10,000 requests simulated on 8 replicas, CPU s", "2", simulated_fleet_s),
 ]

@@ -16,7 +16,7 @@ Finite = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 class Frozen(BaseModel):
     """Base of all schema classes: immutable, and a typo is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Figure(Frozen):

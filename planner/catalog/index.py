@@ -107,9 +107,11 @@ class CatalogIndex:
         """
         if family is not None and family not in FAMILIES:
             raise CatalogError(Problem(f"no family '{family}'", remedy=nearest(family, FAMILIES)))
-        rows = [row for row in self.items if family in (None, row.family)]
         words, comparisons = _tokens(filter)
-        rows = [row for row in rows if _holds(row, words)]
+        rows = [
+            row for row, text in zip(self.items, self._texts, strict=True)
+            if family in (None, row.family) and _holds(row, text, words)
+        ]  # fmt: skip
         for comparison in comparisons:
             rows = comparison.keep(rows, self._names(family))
         return rows
@@ -120,12 +122,17 @@ class CatalogIndex:
         )
 
     @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        """What words are looked for in, of each item: made once, since a filter is asked on every key."""
+        return tuple(row.text for row in self.items)
+
+    @cached_property
     def by_id(self) -> Mapping[tuple[str, str], IndexRow]:
         """Rows by family and id."""
         return {(row.family, row.id): row for row in self.items}
 
 
-def catalog_index(catalog: Catalog, *, cache: Path | None = None) -> CatalogIndex:
+def catalog_index(catalog: Catalog, *, cache: Path | None = None, keep: bool = True) -> CatalogIndex:
     """Index of a catalog, from the cache as far as its files are unchanged.
 
     It leaves no trace in ``catalog``: a result depends on the items it uses, and not on a list.
@@ -133,6 +140,7 @@ def catalog_index(catalog: Catalog, *, cache: Path | None = None) -> CatalogInde
     Args:
         catalog: What to list.
         cache: Folder of the cache; the user's by default.
+        keep: Whether what was parsed may be written to the cache.
     """
     store = (cache if cache is not None else _user_cache()) / _FILE
     held, written_ns = _load(store)
@@ -151,7 +159,7 @@ def catalog_index(catalog: Catalog, *, cache: Path | None = None) -> CatalogInde
         else:
             known[path] = _Known(size, mtime_ns, digest, *_read(reader, family, item_id))
             parsed += 1
-    if any(held.get(path) != entry for path, entry in known.items()):
+    if keep and any(held.get(path) != entry for path, entry in known.items()):
         others = {path: entry for path, entry in held.items() if path not in known and Path(path).exists()}
         _save(store, {**others, **known})
     rows = sorted(
@@ -369,6 +377,5 @@ def _tokens(text: str) -> tuple[list[str], list[_Comparison]]:
     return words, comparisons
 
 
-def _holds(row: IndexRow, words: Iterable[str]) -> bool:
-    text = row.text
+def _holds(row: IndexRow, text: str, words: Iterable[str]) -> bool:
     return all(row.orderable is _FLAGS[word] if word in _FLAGS else word in text for word in words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,11 @@ RELEASE: Final = "2026-11-30"
 PROFILES: Final = "profiles"
 """The family of which a single file may stand for a folder."""
 
+MOST_WORKED_OUT: Final = 64
+"""Results kept at a time, so that a sweep over what they hang on doesn't fill the memory."""
+
 T = TypeVar("T", bound=Item)
+U = TypeVar("U")
 
 
 class SourceEntry(Frozen):
@@ -75,6 +79,21 @@ class Entry(Generic[T]):
         return Source(where=f"{place.path}:{place.line}", basis=Basis.PUBLISHED, note=self.item.note)
 
 
+_ITEMS: Final[dict[tuple[type[Item], Path, str], Entry[Any]]] = {}
+"""Items by file as they were last read, for catalogs opened after: taken where the content's hash is still the same."""
+_SOURCES: Final[dict[Path, tuple[str, dict[str, SourceEntry]]]] = {}
+"""Publications likewise."""
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _digest_read(document: Document) -> str:
+    """Hash of what was read, whatever the file says by now."""
+    return _digest(document.texts[0][1].encode())
+
+
 class Catalog:
     """Typed items by family and id.
 
@@ -84,15 +103,16 @@ class Catalog:
     def __init__(self, folders: Sequence[Path]) -> None:
         self.folders = tuple(folders)
         self._entries: dict[tuple[str, str], Entry[Any]] = {}
+        self._worked_out: dict[Hashable, Any] = {}
 
     def ids(self, kind: type[Item]) -> tuple[str, ...]:
         """Ids of a family, sorted; reads names of files, not their contents."""
         found = {
-            path.stem
+            name.removesuffix(".yaml")
             for folder in self.folders
             if (folder / kind.family).is_dir()
-            for path in (folder / kind.family).iterdir()
-            if path.suffix == ".yaml"
+            for name in os.listdir(folder / kind.family)  # noqa: PTH208 (names are all it takes, and much quicker)
+            if name.endswith(".yaml") and name != ".yaml"
         }
         if kind.family == PROFILES:
             found |= {path.stem for path in self.folders if path.suffix == ".yaml"}
@@ -171,18 +191,9 @@ class Catalog:
             if not path.is_file():
                 continue
             try:
-                document = load_document(path, name=f"{folder.name}/sources.yaml")
+                found |= _sources_in(path)
             except InputError as error:
                 problems += error.problems
-                continue
-            if not isinstance(document.data, dict | None):
-                problems.append(Problem("must map ids to publications", document.place(())))
-                continue
-            for source_id, fields in (document.data or {}).items():
-                try:
-                    found[source_id] = SourceEntry.model_validate(fields)
-                except ValidationError as error:
-                    problems += problems_of(error, document, SourceEntry, at=(source_id,))
         if problems:
             raise CatalogError(problems)
         return found
@@ -190,6 +201,20 @@ class Catalog:
     def used(self) -> tuple[tuple[str, str, str], ...]:
         """Family, id and content hash of every item read so far, sorted."""
         return tuple(sorted((f, i, e.digest) for (f, i), e in self._entries.items()))
+
+    def worked_out(self, about: Hashable, make: Callable[[], U]) -> U:
+        """What hangs on items of this catalog and on nothing but that, made once: an item that was read stays as it is.
+
+        Args:
+            about: What is made, and all that it hangs on besides the items.
+            make: Makes it.
+        """
+        if about not in self._worked_out:
+            if len(self._worked_out) >= MOST_WORKED_OUT:
+                self._worked_out.clear()
+            self._worked_out[about] = make()
+        found: U = self._worked_out[about]
+        return found
 
     def digest(self, kind: type[Item] | None = None) -> str:
         """Hash over the items read so far: the catalog, or one family, as far as a result depends on it."""
@@ -206,6 +231,9 @@ class Catalog:
         path = self.path_of(kind, item_id)
         alone = path in self.folders
         name = str(path) if alone else f"{path.parent.parent.name}/{kind.family}/{item_id}.yaml"
+        known = _ITEMS.get((kind, path, name))
+        if known is not None and known.digest == _digest(path.read_bytes()):
+            return known
         try:
             document = load_document(path, name=name)
         except InputError as error:
@@ -222,8 +250,33 @@ class Catalog:
                     remedy=f"write id: {item_id}",
                 )
             )
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        return Entry(item, document, digest)
+        _ITEMS[kind, path, name] = entry = Entry(item, document, _digest_read(document))
+        return entry
+
+
+def _sources_in(path: Path) -> dict[str, SourceEntry]:
+    """Publications of one file.
+
+    Raises:
+        InputError: Every problem of the file.
+    """
+    known = _SOURCES.get(path)
+    if known is not None and known[0] == _digest(path.read_bytes()):
+        return known[1]
+    document = load_document(path, name=f"{path.parent.name}/sources.yaml")
+    if not isinstance(document.data, dict | None):
+        raise CatalogError(Problem("must map ids to publications", document.place(())))
+    found: dict[str, SourceEntry] = {}
+    problems: list[Problem] = []
+    for source_id, fields in (document.data or {}).items():
+        try:
+            found[source_id] = SourceEntry.model_validate(fields)
+        except ValidationError as error:
+            problems += problems_of(error, document, SourceEntry, at=(source_id,))
+    if problems:
+        raise CatalogError(problems)
+    _SOURCES[path] = _digest_read(document), found
+    return found
 
 
 def open_catalog(overlays: Sequence[Path] = ()) -> Catalog:

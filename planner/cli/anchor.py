@@ -42,15 +42,20 @@ def write_anchor(
 ) -> int:
     """Write the training or serving steps of a bench result as an anchor file, and print them beside the model.
 
+    A table of an endpoint's points is checked and written with the catalog's names.
+
     Raises:
-        InputError: The result holds no steps, or of an accelerator that isn't known.
+        InputError: The result holds no steps, or of an accelerator that isn't known; the table is wrong.
     """
     from planner.cli.bench import bench_result
-    from planner.cli.serving_anchor import wants_serving, write_serving_anchor
+    from planner.cli.serving_anchor import take_table, wants_serving, write_serving_anchor
     from planner.scenario.anchors import load_anchors
     from planner.whole_file import replace_file
 
-    shelf, document = open_catalog(catalog), bench_result(result)
+    shelf = open_catalog(catalog)
+    if is_table(result):
+        return take_table(result, shelf, output=output)
+    document = bench_result(result)
     if wants_serving(document, output):
         return write_serving_anchor(document, result, shelf, output=output, accelerator=accelerator)
     runs = anchor_runs(document, result, shelf, eager=eager, accelerator=accelerator, attention=attention)

@@ -108,9 +108,12 @@ def say_problems(problems: list[str], *, to_stdout: bool = False) -> None:
 
 
 def _at_a_terminal() -> bool:
-    """Whether somebody can type and look: the interface reads stdin and draws on stderr, or a browser stands for both."""
+    """Whether somebody can type and look: the interface reads stdin and draws on stderr, or a browser stands for both.
+
+    A terminal that says it is dumb, such as an editor's shell window, can't place a cursor.
+    """
     return "web_driver" in os.environ.get("TEXTUAL_DRIVER", "") or (
-        sys.stdin.isatty() and sys.stderr.isatty()
+        sys.stdin.isatty() and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     )
 
 
@@ -192,11 +195,20 @@ def run(
         int | None,
         typer.Option("-j", "--jobs", min=1, max=64, help="Processes; as many as cores by default."),
     ] = None,
+    fail_over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-over",
+            metavar="EXPR",
+            help="End with 1 where a figure is over a bound: 'unit.usd_per_gpu_hour>2.5', "
+            "'capex.total_usd_p90>60M'. Repeatable.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Evaluate scenarios and write their reports. Each gets NAME.html, NAME.xlsx and NAME.json.
 
-    Exit codes: 0 done, 1 a stated limit is missed, 2 input wrong or the cluster can't be built
+    Exit codes: 0 done, 1 a stated limit or a bound is missed, 2 input wrong or the cluster can't be built
     (its report says why), 70 a fault of ours, 130 interrupted. A batch returns the worst; one
     broken scenario does not stop the others.
     """
@@ -208,7 +220,7 @@ def run(
     changes = with_quotes(with_anchors(changes, anchor or []), quote or [])
     return run_batch(
         scenarios or [], everything=everything, output=output, changes=changes, formats=formats,
-        catalog=folders, jobs=jobs, as_json=as_json,
+        catalog=folders, jobs=jobs, as_json=as_json, fail_over=fail_over or [],
     )  # fmt: skip
 
 
@@ -234,17 +246,19 @@ def explain(
     key: Annotated[str | None, typer.Argument(help="Ledger key; all keys are listed without one.")] = None,
     change: Changes = None,
     calibration: Calibrations = None,
+    anchor: Anchors = None,
     quote: QuoteFiles = None,
     catalog: Folders = None,
     depth: Annotated[int, typer.Option(min=1, max=99, help="Levels to walk down; 99 shows every input.")] = 6,
     as_json: AsJson = False,
 ) -> int:
     """Say how a number came about, down to source and date."""
+    from planner.cli.anchor import with_anchors
     from planner.cli.inspect import explain_key
     from planner.cli.quotes import with_quotes
 
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
-    changes = with_quotes(changes, quote or [])
+    changes = with_quotes(with_anchors(changes, anchor or []), quote or [])
     return explain_key(scenario, key, changes=changes, catalog=folders, depth=depth, as_json=as_json)
 
 

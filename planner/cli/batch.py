@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planner.cli.fail_over import Bound, bounds_of, broken_bounds
 from planner.errors import INTERNAL, InputError, PlannerError, Problem, nearest
 
 if TYPE_CHECKING:
@@ -34,17 +35,19 @@ class Task:
     changes: tuple[str, ...]
     formats: tuple[str, ...]
     catalog: tuple[Path, ...]
+    bounds: tuple[Bound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of it: its exit code, problems in words, the view, and the files written."""
+    """What became of it: its exit code, problems in words, the view, the files written, and bounds it is over."""
 
     task: Task
     code: int
     problems: tuple[str, ...]
     view: View | None
     files: tuple[str, ...]
+    over: tuple[str, ...] = ()
 
 
 def run_batch(
@@ -57,16 +60,20 @@ def run_batch(
     catalog: Sequence[Path],
     jobs: int | None,
     as_json: bool,
+    fail_over: Sequence[str] = (),
 ) -> int:
     """Evaluate and write all; print what was found; return the worst exit code.
 
     Raises:
-        InputError: The call itself is wrong: no scenario, unknown format, unwritable folder.
+        InputError: The call itself is wrong: no scenario, unknown format, unreadable bound, unwritable folder.
     """
     from planner.cli.app import say_problems
     from planner.present.outputs import make_folder
 
-    tasks = _tasks(names, everything, output, changes, formats, catalog)
+    bounds = bounds_of(fail_over)
+    tasks = [
+        replace(task, bounds=bounds) for task in _tasks(names, everything, output, changes, formats, catalog)
+    ]
     make_folder(output)
     done: list[Done] = []
     # being told to end is an interrupt: what is in hand is finished, and workers don't stay behind
@@ -183,7 +190,7 @@ def run_one(task: Task) -> Done:
 
 def _run_one(task: Task) -> Done:
     from planner.present.outputs import write_reports
-    from planner.present.view.build import view
+    from planner.present.view.brief import brief
     from planner.present.view.remedies import cheapest_in_words
     from planner.study.plan import plan
     from planner.study.remedies import problems_of, with_remedies
@@ -192,7 +199,7 @@ def _run_one(task: Task) -> Done:
         evaluation = with_remedies(plan(task.name, changes=task.changes, catalog=task.catalog))
     except PlannerError as error:
         return Done(task, 2, _said(task, error), None, ())
-    shown = view(evaluation)
+    shown = brief(evaluation)
     try:
         written = write_reports(evaluation, task.output, task.stem, task.formats)
         files = tuple(str(path) for path in written)
@@ -201,11 +208,16 @@ def _run_one(task: Task) -> Done:
     if evaluation.refusal is not None:
         return Done(task, 2, _said(task, evaluation.refusal, evaluation), shown, files)
     missed = tuple(
-        f"{problem.place or task.name}: {problem.key}: {problem.message} ({said})"
+        f"{problem.place or task.name}: {problem.key}: {problem.message} ({cheapest})"
         for problem in problems_of(evaluation)
-        if (said := cheapest_in_words(evaluation, problem))
+        if (cheapest := cheapest_in_words(evaluation, problem))
     )
-    return Done(task, 0 if shown.meets else 1, (*_unused(task, evaluation), *missed), shown, files)
+    try:
+        over = broken_bounds(task.bounds, evaluation)
+    except InputError as error:
+        return Done(task, 2, _said(task, error), shown, files)
+    said = (*_unused(task, evaluation), *missed, *(f"{task.name}: --fail-over: {one}" for one in over))
+    return Done(task, 0 if shown.meets and not over else 1, said, shown, files, over)
 
 
 def _unused(task: Task, evaluation: Evaluation) -> tuple[str, ...]:
@@ -214,7 +226,7 @@ def _unused(task: Task, evaluation: Evaluation) -> tuple[str, ...]:
     from planner.scenario.quotes import quotes_of
 
     built = evaluation.built
-    refused = () if built is None else built.performance.domain.shelf.refused
+    refused = () if built is None else built.performance.refused
     unmatched = match_quotes(quotes_of(evaluation.loaded), evaluation.parts.catalog).unmatched
     return (
         *(f"{task.name}: not used: profile {one}" for one in refused),
@@ -256,7 +268,7 @@ def _progress(results: Iterable[Done], total: int) -> Iterator[Done]:
 
 
 def _print(done: Sequence[Done]) -> None:
-    from planner.present.text import batch_table, headline_table, remedy_table
+    from planner.present.text import anchors_text, batch_table, headline_table, remedy_table
 
     if len(done) == 1:
         one = done[0]
@@ -267,6 +279,8 @@ def _print(done: Sequence[Done]) -> None:
                 print(remedy_table(one.view.tried))
             if one.view.feasible:
                 print(headline_table(one.view))
+                if measured := anchors_text(one.view):
+                    print(measured)
         for path in one.files:
             print(f"written: {path}")
         return
@@ -295,6 +309,7 @@ def _summary(one: Done) -> dict[str, Any]:
         "verdict": view.verdict if view is not None else None,
         "feasible": view.feasible if view is not None else None,
         "meets_limits": view.meets if view is not None else None,
+        "over": list(one.over),
         "outcomes": {cell.key: cell.value for cell in view.headlines} if view is not None else {},
         "problems": list(one.problems),
         "files": list(one.files),

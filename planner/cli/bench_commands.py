@@ -127,7 +127,12 @@ def explain(
 
 @bench_app.command(epilog="Example: planner bench train -o bench.json, then planner bench anchor bench.json")
 def anchor(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Result of planner bench train or serve.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Result of planner bench train or serve, or a CSV of your endpoint's points."
+        ),
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Anchor file to write.")] = Path(
         "anchor.yaml"
     ),
@@ -148,8 +153,9 @@ def anchor(
 ) -> int:
     """Write measured training steps (YAML) or serving steps (CSV) as an anchor, and show them beside the model.
 
-    An anchor corrects predictions: planner run SCENARIO --anchor FILE, or anchors: in a scenario. A table of points
-    of your own endpoint has the columns model, gpu, engine, precision, concurrency, isl, osl, ttft_ms, tpot_ms and tp.
+    An anchor corrects predictions: planner run SCENARIO --anchor FILE (search, simulate and explain take it too), or
+    anchors: in a scenario. A CSV of points of your own endpoint, three of one endpoint at least, has the columns model,
+    gpu, engine, precision, concurrency, isl, osl, ttft_ms, tpot_ms and tp; it is checked and compared with the model.
     """
     from planner.cli.anchor import write_anchor
 

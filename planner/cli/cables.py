@@ -86,14 +86,15 @@ def as_object(cluster: Cluster) -> dict[str, Any]:
 
 def _built_in(cluster: Cluster) -> str:
     """What comes cabled inside rack-scale systems, in a sentence; empty where there are none."""
-    server = cluster.parts.groups[0].server.item
-    if not server.is_rack:
-        return ""
-    known = server.backplane_cables_count
-    number = "an unknown number of" if known is None else f"{known.value:,.0f}"
-    return (
-        f"{server.name}: {number} scale-up cables are built into each rack; none of them is pulled on site."
-    )
+    found = []
+    for server in (kind.server.item for kind in cluster.parts.kinds):
+        if server.is_rack:
+            known = server.backplane_cables_count
+            number = "an unknown number of" if known is None else f"{known.value:,.0f}"
+            found.append(
+                f"{server.name}: {number} scale-up cables are built into each rack; none of them is pulled on site."
+            )
+    return " ".join(found)
 
 
 def as_text(answer: dict[str, Any]) -> list[str]:

@@ -114,5 +114,10 @@ def _explained(found: Comparison, wanted: str) -> str:
         raise InputError(Problem(f"--explain: no scenario '{letter}' was built", remedy=remedy))
     if key not in one.evaluation.ledger:
         near = find_keys(key or "capex", one.evaluation.ledger)
-        raise InputError(Problem(f"--explain: no ledger line '{key}'", remedy=f"perhaps {', '.join(near)}"))
+        raise InputError(
+            Problem(
+                f"--explain: no ledger line '{key}'",
+                remedy=f"perhaps {', '.join(near) or 'one such as outcome.gpu_utilisation_fraction'}",
+            )
+        )
     return explanation(one.evaluation, key, depth=6)

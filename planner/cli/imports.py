@@ -89,8 +89,7 @@ def written_from(given: Any, origin: Carried, name: str, shelf: Catalog) -> Eval
     from planner.evaluate import evaluate
     from planner.intake.workbook import CHANGES, has_ranges
     from planner.scenario.load import load_texts
-    from planner.study.bands import with_ranges
-    from planner.study.risk import with_swings
+    from planner.study.risk import with_ranges_and_swings
 
     place = Place(name)
     loaded = load_texts(origin.texts, changes=origin.changes)
@@ -106,7 +105,7 @@ def written_from(given: Any, origin: Carried, name: str, shelf: Catalog) -> Eval
                 "is of a plan that can't be built, and has no inputs", place, remedy="change the scenario"
             )
         )
-    return with_swings(with_ranges(evaluation)) if has_ranges(given) else evaluation
+    return with_ranges_and_swings(evaluation) if has_ranges(given) else evaluation
 
 
 def _other_catalog(base: Evaluation, origin: Carried, name: str) -> list[Problem]:

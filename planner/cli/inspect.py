@@ -91,17 +91,22 @@ def print_schema(what: str) -> int:
 
 
 def _schema_text(what: str) -> str:
+    from planner.field_docs import DescribedSchema
+
     if what == "scenario":
         from planner.scenario.schema import Scenario
 
-        found = Scenario.model_json_schema()
+        found = Scenario.model_json_schema(schema_generator=DescribedSchema)
     elif what == "catalog":
         from planner.catalog.schema import FAMILIES
 
         found = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": "Catalog items by family",
-            "properties": {name: kind.model_json_schema() for name, kind in FAMILIES.items()},
+            "properties": {
+                name: kind.model_json_schema(schema_generator=DescribedSchema)
+                for name, kind in FAMILIES.items()
+            },
         }
     elif what == "measured":
         from planner.study.fidelity.schema import json_schema as measured_schema
@@ -110,9 +115,9 @@ def _schema_text(what: str) -> str:
     elif what == "anchor":
         from planner.scenario.anchors import AnchorFile
 
-        found = AnchorFile.model_json_schema()
+        found = AnchorFile.model_json_schema(schema_generator=DescribedSchema)
     elif what == "report":
-        from planner.present.json_output import json_schema
+        from planner.present.json_contract import json_schema
 
         found = json_schema()
     else:

@@ -88,5 +88,10 @@ def _explained(found: Comparison, wanted: str) -> str:
         )
     if key not in variant.ledger:
         near = find_keys(key or "optics", variant.ledger)
-        raise InputError(Problem(f"--explain: no ledger line '{key}'", remedy=f"perhaps {', '.join(near)}"))
+        raise InputError(
+            Problem(
+                f"--explain: no ledger line '{key}'",
+                remedy=f"perhaps {', '.join(near) or 'one such as capex.total_usd'}",
+            )
+        )
     return explanation(variant.evaluation, key, depth=6)

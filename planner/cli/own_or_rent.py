@@ -79,5 +79,10 @@ def _check(output: Path | None, focus: Path | None) -> None:
 def _explained(found: Comparison, key: str) -> str:
     if key not in found.ledger:
         near = find_keys(key or "options", found.ledger)
-        raise InputError(Problem(f"--explain: no ledger line '{key}'", remedy=f"perhaps {', '.join(near)}"))
+        raise InputError(
+            Problem(
+                f"--explain: no ledger line '{key}'",
+                remedy=f"perhaps {', '.join(near) or 'one such as tco.npv_usd'}",
+            )
+        )
     return explanation(found.evaluation, key, depth=6)

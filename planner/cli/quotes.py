@@ -62,7 +62,10 @@ def compare(
         if explain not in found.base.ledger:
             near = find_keys(explain, found.base.ledger)
             raise InputError(
-                Problem(f"--explain: no ledger line '{explain}'", remedy=f"perhaps {', '.join(near)}")
+                Problem(
+                    f"--explain: no ledger line '{explain}'",
+                    remedy=f"perhaps {', '.join(near) or 'one such as capex.total_usd'}",
+                )
             )
         print(explanation(found.base, explain, depth=6))
         return 0

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import AsJson, Calibrations, Changes, Folders, OneScenario, with_profiles
+from planner.cli.options import Anchors, AsJson, Calibrations, Changes, Folders, OneScenario, with_profiles
 
 
 def add_search(app: typer.Typer) -> None:
@@ -69,6 +69,21 @@ def search(
         Path | None,
         typer.Option("--write", metavar="FILE", help="Serving: write the scenario with the best fleet."),
     ] = None,
+    pools: Annotated[
+        bool,
+        typer.Option(
+            "--pools",
+            help="Serving: write or explain separate pools for prefill and decode instead of the best fleet.",
+        ),
+    ] = False,
+    sure: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Serving: size the best fleet so that its load meets the objective in this share of draws, such as 0.9; "
+            "by the expected values by default, which is about half of them.",
+        ),
+    ] = None,
     explain: Annotated[
         str | None,
         typer.Option(
@@ -77,23 +92,28 @@ def search(
     ] = None,
     change: Changes = None,
     calibration: Calibrations = None,
+    anchor: Anchors = None,
     catalog: Folders = None,
     as_json: AsJson = False,
 ) -> int:
     """Search the best way to run a workload. Every legal plan of a training, or the smallest fleet for a load.
 
     A training workload gets its execution plans, best first, and why the others lose. A serving workload gets the
-    fewest GPUs that carry its load within its objective, with replicas, precision, batch limit and what tokens cost.
+    fewest GPUs that carry its load within its objective, with replicas, precision, batch limit and what tokens cost, and
+    whether separate pools for prefill and decode need fewer.
     """
+    from planner.cli.anchor import with_anchors
     from planner.cli.search import search_scenario
     from planner.cli.size import serving_workload, size_scenario
 
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
+    changes = with_anchors(changes, anchor or [])
     place = serving_workload(scenario, workload, changes)
     if place is not None:
         return size_scenario(
             scenario, place, top=top, by=by, output=output, write=write, explain=explain, servers=server or [],
-            precisions=precision or [], weights=weights or [], rate=rate, spare=spare, startup=startup, changes=changes, catalog=folders,
+            precisions=precision or [], weights=weights or [], rate=rate, spare=spare, startup=startup, pools=pools, sure=sure,
+            changes=changes, catalog=folders,
             as_json=as_json,
         )  # fmt: skip
     return search_scenario(

@@ -46,6 +46,27 @@ def write_serving_anchor(
     return 0
 
 
+def take_table(table: Path, shelf: Catalog, *, output: Path) -> int:
+    """Check a table of points that people measured, print them beside the model, and write it with the catalog's names.
+
+    Raises:
+        InputError: Everything that is wrong with it; or it would overwrite itself.
+    """
+    from planner.performance.serving_anchors import catalogued
+    from planner.whole_file import replace_file
+
+    output = output if is_table(output) else output.with_suffix(".csv")
+    if output.resolve() == table.resolve():
+        raise InputError(Problem("would be written over itself", Place(str(table)), remedy="another -o FILE"))
+    said = comparison(table, shelf)
+    points = [catalogued(one, shelf).point for one in load_serving_anchors([table])]
+    rows = [one.model_dump(mode="json", exclude_none=True) for one in points]
+    replace_file(output, anchor_table(rows).encode())
+    print("\n".join(said))
+    print(f"wrote {output}; apply it with planner run SCENARIO --anchor {output}", file=sys.stderr)
+    return 0
+
+
 def serving_points(
     document: dict[str, Any], result: Path, shelf: Catalog, accelerator: str | None
 ) -> list[dict[str, Any]]:

@@ -21,8 +21,13 @@ DEFINITIONS: Final = (
     "TTFT of a closed loop: mean over a whole run that starts with all requests at once, ten times as many as are in "
     "flight. It is no steady latency; a scenario's own limits are held against arrivals at random instead.",
     "Throughput: output tokens a second and GPU, scored as the time of a token. Offline: a queue that never empties.",
+    "Arrivals at random: most output tokens within the limits of latency that a row states, by the best replica; TTFT and "
+    "TPOT at the rate served, where that is less than three quarters of what the model says a replica can do, and "
+    "where no submitter chose it to stay just within limits.",
     "Submissions to MLPerf are predicted with one factor for all of them, and replicas and prompt lengths guessed.",
     "Runs drawn from 0.8 to 1 of their printed lengths are predicted at 0.9 of them.",
+    "What a row leaves open (degrees, caches, machines that the catalog lacks) is settled and said under `assumed` in "
+    "the JSON.",
 )
 
 

@@ -12,19 +12,27 @@ from typing import TypeVar
 import numpy as np
 
 from planner.catalog.store import open_catalog
+from planner.cli.simulate_pools_text import pools_object, pools_text
 from planner.cli.simulate_text import as_object, as_text
 from planner.errors import InputError, Problem, nearest
-from planner.evaluate import Built, evaluate
+from planner.evaluate import Built, Evaluation, evaluate
 from planner.performance.assumed import SERVING_FILE
 from planner.performance.serve import Served
+from planner.performance.serving_corrected import FIRST, TOKEN
+from planner.performance.serving_machines import one_draw
 from planner.performance.simulate.engine import Eviction, Schedule
+from planner.performance.simulate.record import Outcome
 from planner.performance.simulate.routing import Routing
 from planner.scenario.load import load_scenario
 from planner.scenario.request_trace import read_request_trace
+from planner.scenario.workload import Slo
 from planner.study.pool_split import PoolAnswer, pool_answer, simulate_split
-from planner.study.traffic_run import Arrivals, Lengths, TrafficAsked, one_row, run_traffic
+from planner.study.traffic_drawn import Arrivals, Lengths, TrafficAsked
+from planner.study.traffic_pools import PoolsRun, run_pools
+from planner.study.traffic_run import Correction, TrafficRun, run_traffic
 
 E = TypeVar("E", bound=StrEnum)
+MOST_RATE = 1e9
 HOST_LINK = "serving_host_link_bytes_per_s"
 """Figure of the catalog by which caches are swapped."""
 
@@ -48,6 +56,7 @@ class Options:
     chunked: bool
     eviction: str
     prefixes: str | None
+    prefix_hits: float | None
     classes: str | None
     replicas: int | None
     pools: bool
@@ -65,7 +74,7 @@ def simulate_scenario(
     """Simulate and print.
 
     Returns:
-        0, or 1 where the fleet is saturated or misses the objective.
+        0, or 1 where the fleet is saturated, hasn't settled or misses the objective.
 
     Raises:
         InputError: Wrong options, all of them at once.
@@ -78,32 +87,54 @@ def simulate_scenario(
         assert plan.refusal is not None
         raise plan.refusal
     served = _served(plan.built, workload)
+    correction = correction_of(plan, served)
     if served.pools is not None:
-        place = [one.id for one in plan.loaded.scenario.workloads].index(served.workload.id)
-        raise InputError(
-            Problem(
-                "the plan serves by separate pools, and replicas are simulated that do both",
-                plan.loaded.document.place(("workloads", place, "disaggregated")),
-                remedy=f"--set workloads.{place}.disaggregated=null --pools, which simulates both on the same GPUs",
-            )
-        )
+        return _planned_pools(served, asked, correction, as_json=as_json)
     share = plan.ledger.value(plan.ledger[f"workload.{served.workload.id}.scheduled_fraction"])
     gpus = float(plan.ledger.value(plan.ledger["cluster.gpus"])[0] * share[0])
-    run = run_traffic(served, gpus=gpus, asked=asked)
-    answer = _pools(plan.built, served, int(gpus)) if options.pools else None
+    run = run_traffic(served, gpus=gpus, asked=asked, correction=correction)
+    answer = _pools(plan.built, served, int(gpus), correction) if options.pools else None
     slo = served.workload.slo
     found = None
     if answer is not None and answer.split.rate_per_s > 0.0:
         found = simulate_split(answer, requests=asked.requests, seed=asked.seed)
     pools = None if answer is None else (answer, found)
+    full = plan.ledger.value(f"{served.key}.output_tokens_per_s_per_gpu_saturated")
+    most_per_s = float((full * gpus / served.requests.output_tokens)[0])
     if as_json:
-        print(json.dumps(as_object(run, slo, pools), indent=1, allow_nan=False))
+        print(json.dumps(as_object(run, slo, pools, most_per_s), indent=1, allow_nan=False))
     else:
-        print(as_text(run, slo, pools))
-    late = float(np.percentile(run.outcome.ttft_s, 99)) > slo.ttft_p99_s
-    token = run.outcome.tpot_s
+        print(as_text(run, slo, pools, most_per_s))
+    return _code(run, slo)
+
+
+def correction_of(plan: Evaluation, served: Served) -> Correction:
+    """Measured over predicted times of a workload, as its latencies in the plan are corrected."""
+    token, first = (float(plan.ledger.value(f"{served.key}.{name}")[0]) for name in (TOKEN, FIRST))
+    named = bool(plan.loaded.scenario.anchors)
+    return Correction(token, first, of_others=named and token == first == 1.0)
+
+
+def _planned_pools(served: Served, asked: TrafficAsked, correction: Correction, *, as_json: bool) -> int:
+    """Pools that the plan has."""
+    run, slo = run_pools(served, asked=asked, correction=correction), served.workload.slo
+    print(json.dumps(pools_object(run, slo), indent=1, allow_nan=False) if as_json else pools_text(run, slo))
+    return _code(run, slo)
+
+
+def _code(run: TrafficRun | PoolsRun, slo: Slo) -> int:
+    """1 where the objective isn't shown to be kept, in the busiest hour of a day too."""
+    hours = [run.outcome] if run.busiest is None else [run.outcome, run.busiest]
+    return 1 if not run.settled or any(_misses(one, slo) for one in hours) else 0
+
+
+def _misses(outcome: Outcome, slo: Slo) -> bool:
+    token = outcome.tpot_s
+    if not token.size:
+        return False
+    late = float(np.percentile(outcome.ttft_s, 99)) > slo.ttft_p99_s
     slow = bool(np.isfinite(token).any()) and float(np.nanpercentile(token, 99)) > slo.tpot_p99_s
-    return 1 if run.saturated or late or slow else 0
+    return late or slow
 
 
 def _served(built: Built, workload: str | None) -> Served:
@@ -140,8 +171,28 @@ def asked_by(options: Options) -> TrafficAsked:
     schedule = _choice(Schedule, "--schedule", options.schedule or Schedule.MIXED.value, problems)
     prefixes = _prefixes(options.prefixes, problems)
     classes = _classes(options.classes, problems)
-    if options.rate is not None and not options.rate > 0.0:
-        problems.append(Problem(f"--rate is {options.rate:g}", remedy="more than 0 requests a second"))
+    if options.prefix_hits and options.prefixes:
+        problems.append(
+            Problem(
+                "--prefixes and --prefix-hits: hits follow from prefixes, or are given",
+                remedy="either of them",
+            )
+        )
+    if options.clients and options.rate is not None:
+        problems.append(
+            Problem("--clients and --rate: clients ask when they have an answer", remedy="either of them")
+        )
+    if options.rate is not None and not 0.0 < options.rate <= MOST_RATE:
+        problems.append(
+            Problem(
+                f"--rate is {options.rate:g}",
+                remedy=f"more than 0 and at most {MOST_RATE:g} requests a second",
+            )
+        )
+    if options.rate is not None and arrivals is Arrivals.TRACE:
+        problems.append(
+            Problem("--rate and --arrivals trace: the trace says when requests come", remedy="either of them")
+        )
     if arrivals is Arrivals.TRACE and options.trace is None:
         problems.append(Problem("--arrivals trace has no trace", remedy="--trace FILE"))
     if lengths is Lengths.TRACE and options.trace is None:
@@ -159,7 +210,7 @@ def asked_by(options: Options) -> TrafficAsked:
         variation=options.variation, lengths=lengths, length_variation=options.length_variation, trace=trace,
         routing=routing, schedule=schedule if options.schedule else None, chunked=options.chunked,
         eviction=eviction, prefixes=int(prefixes[0]), prefix_tokens=prefixes[1], prefix_fraction=prefixes[2],
-        classes=classes, clients=options.clients, think_s=options.think_s, replicas=options.replicas,
+        hit_fraction=options.prefix_hits, classes=classes, clients=options.clients, think_s=options.think_s, replicas=options.replicas,
     )  # fmt: skip
 
 
@@ -204,7 +255,7 @@ def _classes(given: str | None, problems: list[Problem]) -> tuple[float, ...]:
     return ()
 
 
-def _pools(built: Built, served: Served, gpus: int) -> PoolAnswer:
+def _pools(built: Built, served: Served, gpus: int, correction: Correction) -> PoolAnswer:
     """Pools on the plan's GPUs."""
     cluster, links = built.cluster, built.performance.links
     rate = float(np.ravel(links.outside.bytes_per_s)[0])
@@ -212,7 +263,7 @@ def _pools(built: Built, served: Served, gpus: int) -> PoolAnswer:
         raise InputError(
             Problem("--pools: the plan has no network between servers", remedy="more than one server")
         )
-    prefill = one_row(served.server)
+    prefill = one_draw(served.server)
     domain = cluster.parts.groups[0].server.item.scaleup_domain_gpus
     sizes = tuple(size for size in (1, 2, 4, 8) if size <= domain)
     handover, overlap = (
@@ -221,5 +272,6 @@ def _pools(built: Built, served: Served, gpus: int) -> PoolAnswer:
     )
     return pool_answer(
         served, prefill, prefill, gpus=gpus, rank_bytes_per_s=rate, fabric_ranks=gpus / 2.0, handover_s=handover,
-        overlap_fraction=overlap, attention_sizes=sizes,
+        overlap_fraction=overlap, attention_sizes=sizes, per_token_ratio=correction.per_token,
+        first_token_ratio=correction.first_token,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import AsJson, Calibrations, Changes, Folders, OneScenario, with_profiles
+from planner.cli.options import Anchors, AsJson, Calibrations, Changes, Folders, OneScenario, with_profiles
 
 
 def add_simulate(app: typer.Typer) -> None:
@@ -55,7 +55,9 @@ def simulate(
         typer.Option(min=0, help="Closed loop: so many clients that wait for answers, instead of arrivals."),
     ] = 0,
     think: Annotated[float, typer.Option(metavar="S", min=0, help="Their pause between requests.")] = 0.0,
-    routing: Annotated[str, typer.Option(help="round-robin, least-queue or prefix-aware.")] = "least-queue",
+    routing: Annotated[
+        str, typer.Option(help="random, round-robin, least-queue or prefix-aware.")
+    ] = "least-queue",
     schedule: Annotated[
         str | None, typer.Option(help="mixed or prefill-first; as the workload's engine does by default.")
     ] = None,
@@ -67,7 +69,19 @@ def simulate(
     ] = "recompute",
     prefixes: Annotated[
         str | None,
-        typer.Option(metavar="N:TOKENS:SHARE", help="Shared prefixes, such as 50:1500:0.8; none by default."),
+        typer.Option(
+            metavar="N:TOKENS:SHARE",
+            help="Shared prefixes, such as 50:1500:0.8, in place of the plan's prefix_hit_fraction.",
+        ),
+    ] = None,
+    prefix_hits: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            min=0,
+            max=0.99,
+            help="Share of every prompt's tokens found in caches, in place of --prefixes; the plan's prefix_hit_fraction by default.",
+        ),
     ] = None,
     classes: Annotated[
         str | None,
@@ -82,6 +96,7 @@ def simulate(
     ] = False,
     change: Changes = None,
     calibration: Calibrations = None,
+    anchor: Anchors = None,
     catalog: Folders = None,
     as_json: AsJson = False,
 ) -> int:
@@ -89,15 +104,18 @@ def simulate(
 
     Replicas of the plan run continuous batching on the plan's step times; the closed form at the same load stands
     beside. A fleet that can't carry the load is said to be saturated, with its capacity and what binds, and has no
-    latencies. Exit code 1 where it is saturated or misses the objective.
+    latencies; nor has a run in which they go on rising. Anchors correct both as they do in planner run. Exit code 1 where
+    it is saturated, hasn't settled or misses the objective.
     """
+    from planner.cli.anchor import with_anchors
     from planner.cli.simulate import Options, simulate_scenario
 
     changes, folders = with_profiles(change or [], catalog or [], calibration or [])
+    changes = with_anchors(changes, anchor or [])
     options = Options(
         requests=requests, seed=seed, rate=rate, arrivals=arrivals, variation=variation, lengths=lengths,
         length_variation=length_variation, trace=trace, clients=clients, think_s=think, routing=routing,
-        schedule=schedule, chunked=not whole_prompts, eviction=eviction, prefixes=prefixes, classes=classes,
+        schedule=schedule, chunked=not whole_prompts, eviction=eviction, prefixes=prefixes, prefix_hits=prefix_hits, classes=classes,
         replicas=replicas, pools=pools,
     )  # fmt: skip
     return simulate_scenario(

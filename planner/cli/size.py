@@ -22,6 +22,9 @@ from planner.scenario.edit import override, remove_key, stands_in_text
 from planner.scenario.load import Loaded, load_scenario
 from planner.scenario.schema import WorkloadKind
 from planner.study.serving_search import Answer, FleetGoal, search_serving
+from planner.study.sizing_machines import Edit
+from planner.study.sizing_pools_price import PricedPools
+from planner.study.sizing_price import Priced
 
 
 def serving_workload(name: str, workload: str | None, changes: Sequence[str]) -> int | None:
@@ -60,6 +63,8 @@ def size_scenario(
     rate: float | None,
     spare: int | None,
     startup: float | None,
+    pools: bool,
+    sure: float | None,
     changes: Sequence[str],
     catalog: Sequence[Path],
     as_json: bool,
@@ -68,6 +73,8 @@ def size_scenario(
 
     Args:
         place: Of the workload.
+        pools: Whether separate pools are written and explained instead of the best fleet.
+        sure: Share of draws in which the fleet that is written has to meet the objective.
         write: File for the scenario with the best fleet.
         explain: Key of one number of the best fleet to walk down instead.
         rate, spare, startup: Of the load, before the scenario's.
@@ -76,10 +83,19 @@ def size_scenario(
         InputError: Wrong options, all of them at once.
         PlannerError: The scenario is wrong, or no fleet keeps the objective.
     """
-    goal, formats, forms = _checked(by, precisions, weights, output, write)
+    goal, formats, forms = _checked(by, precisions, weights, output, write, sure)
     stated = (("requests_per_s", rate), ("spare_replicas", spare), ("startup_s", startup))
     loads = [f"workloads.{place}.load.{field}={value}" for field, value in stated if value is not None]
     loaded = load_scenario(name, changes=[*changes, *loads])
+    if sure is not None and loaded.scenario.workloads[place].load is None:
+        where = loaded.document.place(("workloads", place))
+        raise InputError(
+            Problem(
+                "--sure: no load is stated that a fleet could be sure to carry",
+                where,
+                remedy="state --rate N",
+            )
+        )
     found = search_serving(
         loaded,
         open_catalog(catalog),
@@ -89,23 +105,30 @@ def size_scenario(
         weights=forms,
         goal=goal,
         top=top,
+        sure=sure,
     )
+    chosen = _pools(found, place) if pools else found.sure.fleet if found.sure is not None else found.best
     if explain is not None:
-        print(_explained(found, explain))
+        print(_explained(chosen, explain))
         return 0
     answer = as_object(found)
     if output is not None:
         write_atomically(output, _file(output, answer, as_rows(found)))
         print(f"{output}: written", file=sys.stderr)
     if write is not None:
-        write_atomically(write, with_fleet(found).encode())
-        print(f"{write}: written, {fields_in_words(found.best.edits)}", file=sys.stderr)
+        write_atomically(write, with_edits(loaded, chosen.edits).encode())
+        print(f"{write}: written, {fields_in_words(chosen.edits)}", file=sys.stderr)
     print(json.dumps(answer, indent=1, allow_nan=False) if as_json else as_text(found))
     return 0
 
 
 def _checked(
-    by: str | None, precisions: Sequence[str], weights: Sequence[str], output: Path | None, write: Path | None
+    by: str | None,
+    precisions: Sequence[str],
+    weights: Sequence[str],
+    output: Path | None,
+    write: Path | None,
+    sure: float | None,
 ) -> tuple[FleetGoal, list[Precision], list[WeightFormat]]:
     problems = []
     goals, formats = [one.value for one in FleetGoal], [one.value for one in Precision]
@@ -120,6 +143,10 @@ def _checked(
             if one not in known:
                 remedy = nearest(one, known) or f"one of {', '.join(known)}"
                 problems.append(Problem(f"{option}: no {word} '{one}'", remedy=remedy))
+    if sure is not None and not 0.0 < sure < 1.0:
+        problems.append(
+            Problem(f"--sure: {sure:g} is no share of draws", remedy="above 0 and below 1, such as 0.9")
+        )
     if output is not None and output.suffix not in (".csv", ".json"):
         problems.append(
             Problem(
@@ -140,13 +167,29 @@ def _checked(
     return FleetGoal(by or FleetGoal.GPUS), *chosen
 
 
-def with_fleet(found: Answer) -> str:
-    """The scenario's text with the best fleet, and with what was changed on the command line.
+def _pools(found: Answer, place: int) -> PricedPools:
+    """Separate pools of the answer.
+
+    Raises:
+        InputError: There are none.
+    """
+    if found.pools is None:
+        where = found.loaded.document.place(("workloads", place))
+        raise InputError(
+            Problem(
+                "--pools: no separate pools keep the objective, or the plan has no network between servers",
+                where, remedy="without --pools, or a wider objective",
+            )
+        )  # fmt: skip
+    return found.pools
+
+
+def with_edits(loaded: Loaded, edits: Sequence[Edit]) -> str:
+    """The scenario's text with what was found, and with what was changed on the command line.
 
     Raises:
         InputError: Other workloads share the scenario's cluster, which is sized for one.
     """
-    loaded = found.loaded
     if len(loaded.scenario.workloads) > 1:
         raise InputError(
             Problem(
@@ -156,7 +199,7 @@ def with_fleet(found: Answer) -> str:
             )
         )  # fmt: skip
     text = loaded.path.read_text(encoding="utf-8")
-    for path, value in (*_typed(loaded), *found.best.edits):
+    for path, value in (*_typed(loaded), *edits):
         if value is not None:
             text = override(text, loaded.document.data, path, value)
         elif (own := stands_in_text(text, loaded.document.data, path)) is not None:
@@ -177,13 +220,14 @@ def _at(data: Any, path: Path_) -> Any:
     return data
 
 
-def _explained(found: Answer, key: str) -> str:
-    evaluation = found.best.evaluation
+def _explained(chosen: Priced | PricedPools, key: str) -> str:
+    evaluation = chosen.evaluation
     if evaluation is None:
-        raise InputError(Problem(f"--explain: the best fleet can't be priced: {found.best.why_not}"))
+        raise InputError(Problem(f"--explain: the best fleet can't be priced: {chosen.why_not}"))
     if key not in evaluation.ledger:
         near = find_keys(key or "sizing", evaluation.ledger)
-        raise InputError(Problem(f"--explain: no ledger line '{key}'", remedy=f"perhaps {', '.join(near)}"))
+        remedy = f"perhaps {', '.join(near)}" if near else "such as sizing.gpus or unit.usd_per_gpu_hour"
+        raise InputError(Problem(f"--explain: no ledger line '{key}'", remedy=remedy))
     return explanation(evaluation, key, depth=6)
 
 

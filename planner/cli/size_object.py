@@ -10,13 +10,22 @@ import numpy as np
 from planner.study.serving_search import Answer
 from planner.study.sizing import Choice, RegionFleet
 from planner.study.sizing_network import NetworkEffect
+from planner.study.sizing_pools_price import PricedPools
 from planner.study.sizing_price import Priced
 
 COSTS: Final = (
-    ("usd_per_mtoken_output", "output, prompts included", "the whole fleet over the load's output tokens"),
+    (
+        "usd_per_mtoken_output",
+        "output, prompts included",
+        "every hour of the whole fleet over the load's output tokens",
+    ),
     ("usd_per_mtoken_input", "input", "share of GPU time in prompts, over the input tokens"),
     ("usd_per_mtoken_output_decode", "output alone", "the rest of GPU time, over the output tokens"),
-    ("usd_per_mtoken_output_full", "at the objective", "replicas full, no spare ones, prompts included"),
+    (
+        "usd_per_mtoken_output_full",
+        "at the objective",
+        "if all it could serve in its scheduled hours is sold, as planner run has it",
+    ),
     ("usd_per_mtoken_output_saturated", "at saturation", "the same without limits of latency"),
     ("usd_per_mtoken_output_rented", "rented", "the fleet on demand all day"),
     ("usd_per_mtoken_output_autoscaled", "rented, autoscaled", "on demand while replicas run or start"),
@@ -36,6 +45,7 @@ def as_object(found: Answer) -> dict[str, object]:
     return {
         "scenario": found.loaded.scenario.name, "workload": workload.id, "model": workload.model,
         "input_tokens": workload.input_tokens, "output_tokens": workload.output_tokens, "by": found.goal.value,
+        "prefix_hit_fraction": workload.prefix_hit_fraction,
         "ttft_p99_s": objective.first_token_p99_s, "tpot_p99_s": objective.per_token_p99_s,
         "load": {
             "stated": found.stated, "peak_requests_per_s": load.peak_requests_per_s,
@@ -45,6 +55,11 @@ def as_object(found: Answer) -> dict[str, object]:
         },
         "points_tried": found.sizing.tried,
         "fleets": [_fleet_object(one) for one in found.fleets],
+        "met_odds": list(found.odds),
+        "sure": None if found.sure is None else {
+            "fleet": _fleet_object(found.sure.fleet), "met_odds": found.sure.odds, "load_margin_ratio": found.sure.margin,
+            "enough": found.sure.enough,
+        },
         "pareto": [_point_object(one) for one in found.best.fleet.front],
         "network": {
             "domain": [_effect_object(one) for one in found.domain],
@@ -54,6 +69,7 @@ def as_object(found: Answer) -> dict[str, object]:
                 "seconds": found.moved.seconds,
             },
         },
+        "pools": None if found.pools is None else _pools_object(found.pools),
         "refused": [
             {"server": server, "precision": precision.value, "why": why}
             for server, precision, why in found.sizing.refused
@@ -67,7 +83,9 @@ def _fleet_object(one: Priced) -> dict[str, object]:
     return {
         "server": fleet.candidate.server_id, "precision": fleet.candidate.precision.value,
         "weights": None if fleet.candidate.weights is None else fleet.candidate.weights.value, "gpus": fleet.gpus,
-        "servers": fleet.servers, "replicas": fleet.replicas, "standing_replicas": fleet.standing,
+        "tpot_correction_ratio": fleet.candidate.per_token_ratio, "ttft_correction_ratio": fleet.candidate.first_token_ratio,
+        "corrected_by_anchors": fleet.candidate.corrected_by_runs, "odd_anchor_points": list(fleet.candidate.odd_points),
+        "servers": fleet.servers, "spare_servers": one.spare_servers, "replicas": fleet.replicas, "standing_replicas": fleet.standing,
         "replica_gpus": fleet.replica_gpus, "attention_gpus": int(fleet.capacity.layout.attention_ranks[0]),
         "batch_limit_sequences": batch_limit(fleet.capacity), "mean_gpus": fleet.mean_gpus,
         "at_the_objective": _point_object(fleet.capacity),
@@ -78,6 +96,26 @@ def _fleet_object(one: Priced) -> dict[str, object]:
         "api": [{"id": api.id, "usd_per_mtoken_output": api.usd_per_mtoken, "as_of": api.as_of} for api in one.api],
         "rental": None if one.rental is None else {"id": one.rental.id, "as_of": one.rental.as_of},
         "points_tried": fleet.tried, "points_within_the_objective": fleet.meeting,
+        "why_not_priced": one.why_not, "fields": {dotted(path): value for path, value in one.edits},
+    }  # fmt: skip
+
+
+def _pools_object(one: PricedPools) -> dict[str, object]:
+    fleet, split = one.fleet, one.fleet.plan.split
+    return {
+        "server": fleet.candidate.server_id, "precision": fleet.candidate.precision.value, "gpus": fleet.gpus,
+        "servers": fleet.servers, "together_gpus": one.together_gpus, "saved_fraction": one.saved_fraction, **fleet.wish,
+        "prefill_replica_requests_per_s": fleet.prefill_per_s, "decode_replica_requests_per_s": fleet.decode_per_s,
+        "requests_per_s": split.rate_per_s, "transfer_s": fleet.plan.transfer_s,
+        "regions": [
+            {
+                "id": region.id, "peak_requests_per_s": region.peak_requests_per_s,
+                "prefill_replicas": region.prefill_replicas, "decode_replicas": region.decode_replicas,
+                "servers": region.servers,
+            }
+            for region in fleet.regions
+        ],
+        "usd_per_hour": one.value("usd_per_hour"), "usd_per_mtoken_output": one.value("usd_per_mtoken_output"),
         "why_not_priced": one.why_not, "fields": {dotted(path): value for path, value in one.edits},
     }  # fmt: skip
 

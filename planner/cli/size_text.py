@@ -9,9 +9,11 @@ from typing import Final
 import numpy as np
 
 from planner.cli.size_object import COSTS, batch_limit, dotted
+from planner.present.format import out_of_100
 from planner.study.serving_search import Answer, FleetGoal
 from planner.study.sizing import Fleet
 from planner.study.sizing_machines import Edit
+from planner.study.sizing_pools_price import PricedPools
 from planner.study.sizing_price import Priced
 
 WIDTH: Final = 80
@@ -25,9 +27,23 @@ TITLES: Final = {
 def as_text(found: Answer) -> str:
     """The answer at 80 columns."""
     best = found.best
-    lines = [*_head(found), "", *_table(found), ""]
-    lines += [*_regions(best.fleet), "", *_costs(best), "", *_front(best.fleet), "", *_network(found)]
-    lines += ["", *_wrapped("to have it  ", fields_in_words(best.edits) or "the plan is this fleet already")]
+    written = best if found.sure is None else found.sure.fleet
+    lines = [*_head(found), "", *_table(found), *_anchored(found), *_odds(found), ""]
+    lines += [
+        *_regions(best.fleet),
+        *_spares(best),
+        "",
+        *_costs(best),
+        "",
+        *_front(best.fleet),
+        "",
+        *_network(found),
+    ]
+    lines += ["", *pools_text(found.pools)]
+    lines += [
+        "",
+        *_wrapped("to have it  ", fields_in_words(written.edits) or "the plan is this fleet already"),
+    ]
     if found.sizing.refused:
         lines += ["", "refused"]
         for server, precision, why in found.sizing.refused:
@@ -44,7 +60,10 @@ def _head(found: Answer) -> list[str]:
     rate = f"{_rate(load.peak_requests_per_s)} requests/s at the peak, {_rate(load.mean_requests_per_s)} in the mean"
     if len(load.regions) > 1:
         rate += f"; {_rate(load.joint_peak_requests_per_s)} at most at one time"
-    lines = _wrapped("", f"{one.model}, {one.input_tokens:,} tokens in and {one.output_tokens:,} out: {rate}")
+    hits = f" ({one.prefix_hit_fraction:.0%} of them in caches)" if one.prefix_hit_fraction else ""
+    lines = _wrapped(
+        "", f"{one.model}, {one.input_tokens:,} tokens in{hits} and {one.output_tokens:,} out: {rate}"
+    )
     if not found.stated:
         lines += _wrapped(
             "", "no load is stated (--rate, or the workload's load): this is what the plan's own GPUs carry"
@@ -54,8 +73,11 @@ def _head(found: Answer) -> list[str]:
         f"TTFT p99 within {objective.first_token_p99_s:g} s, TPOT p99 within {objective.per_token_p99_s * 1e3:g} ms, "
         f"N+{load.spare_replicas} replicas in {_counted(len(load.regions), 'region')}, start-up {load.startup_s:g} s",
     )
-    meeting = sum(one.fleet.meeting for one in found.fleets)
-    lines.append(f"{found.sizing.tried:,} points tried; {meeting:,} of the fleets below keep both limits")
+    meeting, fleets = sum(one.meeting for one in found.sizing.fleets), len(found.sizing.fleets)
+    of = "one pair" if fleets == 1 else f"{fleets} pairs"
+    lines += _wrapped(
+        "", f"{found.sizing.tried:,} points tried; {meeting:,} keep both limits, of {of} of server and format"
+    )
     return lines
 
 
@@ -70,7 +92,7 @@ def _table(found: Answer) -> list[str]:
     for rank, one in enumerate(found.fleets, start=1):
         fleet, point = one.fleet, one.fleet.capacity.point
         lines.append(
-            f"{rank:>3} {fleet.candidate.server_id[:13]:<13} {fleet.candidate.format_name:<7} {fleet.gpus:>5} "
+            f"{rank:>3} {fleet.candidate.server_id[:13]:<13} {_marked(fleet):<7} {fleet.gpus:>5} "
             f"{f'{fleet.replicas} x {fleet.replica_gpus}':>10} {batch_limit(fleet.capacity):>5} "
             f"{fleet.busiest.latency.first_token_p99_s[0]:>5.2f} "
             f"{fleet.busiest.latency.per_token_p99_s[0] * 1e3:>5.1f} "
@@ -130,6 +152,67 @@ def _regions(fleet: Fleet) -> list[str]:
             "stand: at the peak the objective doesn't hold until it is back",
         )  # fmt: skip
     return lines
+
+
+def _marked(fleet: Fleet) -> str:
+    """A format, with a star where measured runs correct it."""
+    return fleet.candidate.format_name + "*" * fleet.candidate.corrected_by_runs
+
+
+def _anchored(found: Answer) -> list[str]:
+    """Which figures are corrected by measured runs, by how much, and what is odd about the runs."""
+    own = [one.fleet.candidate for one in found.fleets if one.fleet.candidate.corrected_by_runs]
+    if not own:
+        return []
+    lines = []
+    for one in own:
+        lines += _wrapped(
+            "", f"* {one.server_id}, {one.format_name}: corrected by measured runs of it, TPOT x {one.per_token_ratio:.3g}, "
+            f"TTFT x {one.first_token_ratio:.3g}",
+        )  # fmt: skip
+    if len(own) < len(found.fleets):
+        lines += _wrapped("", "the others are the model's own: between a corrected and another fleet a difference of the "
+                          "size of the correction says nothing")  # fmt: skip
+    for said in dict.fromkeys(said for one in own for said in one.odd_points):
+        lines += _wrapped("look  ", said)
+    return lines
+
+
+def _odds(found: Answer) -> list[str]:
+    """How sure the best fleets are, and the fleet for a wanted share of draws."""
+    known = [(rank, share) for rank, share in enumerate(found.odds, start=1) if share is not None]
+    lines: list[str] = []
+    if known:
+        said = ", ".join(f"fleet {rank} in {out_of_100(share)}" for rank, share in known)
+        lines += _wrapped(
+            "", f"met in draws of all that is uncertain: {said}; --sure 0.9 sizes for 90 of 100"
+        )
+    if found.sure is None:
+        return lines
+    sure = found.sure
+    fleet = sure.fleet.fleet
+    cost = sure.fleet.value("usd_per_mtoken_output")
+    said = (
+        f"{fleet.gpus:,} GPUs in {_counted(fleet.servers, 'server')}, replicas for {sure.margin:.3g} times the load, meet it in "
+        f"{out_of_100(sure.odds)} draws, at {_short(cost)} USD for a million output tokens"
+    )
+    if not sure.enough:
+        said += "; more replicas don't help: single requests are too slow in the other draws, so a wider objective, a faster "
+        said += "format or another server has to"
+    return lines + _wrapped("sure  ", said)
+
+
+def _spares(best: Priced) -> list[str]:
+    """Servers that the plan buys beyond those that serve."""
+    if best.evaluation is None or not (bought := best.spare_servers):
+        return []
+    share = best.evaluation.ledger.scalar("cluster.spare_fraction")
+    said = (
+        f"{best.fleet.servers + bought} servers are bought and paid: {best.fleet.servers} that serve and "
+        f"{_counted(bought, 'spare server')} (cluster.spare_fraction {share:.3g}) to put in for one that fails; standing "
+        "replicas are those of the servers that serve"
+    )
+    return _wrapped("", said)
 
 
 def _costs(best: Priced) -> list[str]:
@@ -208,6 +291,32 @@ def _network(found: Answer) -> list[str]:
             f"{found.moved.seconds * 1e3:.1f} ms at {found.moved.nic_gbit_per_s:g} Gbit/s a GPU",
         )  # fmt: skip
     return lines
+
+
+def pools_text(one: PricedPools | None) -> list[str]:
+    """Whether separate pools need fewer GPUs, and how to have them."""
+    if one is None:
+        return _wrapped(
+            "", "separate pools: none that keep the objective, or no network between servers for their caches"
+        )
+    fleet, wish = one.fleet, one.fleet.wish
+    pays = f"{one.saved_fraction:.0%} fewer" if one.saved_fraction > 0.0 else "which don't pay"
+    cost = one.value("usd_per_mtoken_output")
+    said = (
+        f"separate pools: {fleet.gpus:,} GPUs of {fleet.candidate.server_id}, {fleet.candidate.format_name}, against "
+        f"{one.together_gpus:,} that do both, {pays}: {wish['prefill_replicas']} prefill replicas of "
+        f"{wish['prefill_replica_gpus']} and {wish['decode_replicas']} decode replicas of {wish['decode_replica_gpus']} "
+        f"carry {_rate(fleet.plan.split.rate_per_s)} requests/s with all of them"
+    )
+    said += (
+        f", {cost:.3f} USD for a million output tokens"
+        if cost is not None
+        else f"; not priced: {one.why_not}"
+    )
+    return [
+        *_wrapped("", said),
+        *_wrapped("", "--pools --write FILE writes them, caches moving over the plan's network"),
+    ]
 
 
 def fields_in_words(edits: Sequence[Edit]) -> str:

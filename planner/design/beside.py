@@ -212,13 +212,21 @@ def class_rate_key(nic: Nic) -> str:
 
 
 def rate_key(parts: Parts) -> str:
-    """Name of the figure with the front-end rate of the scenario's servers, by the adapter they come with."""
-    return class_rate_key(parts.catalog.get(Nic, parts.groups[0].server.item.compute_nics.nic))
+    """Name of the figure with the front-end rate of the scenario's servers, by the adapter they come with; of several
+    kinds the slowest, as a pair of switches has ports of one rate."""
+    keys = [class_rate_key(parts.catalog.get(Nic, one.server.item.compute_nics.nic)) for one in parts.kinds]
+    return min(keys, key=lambda key: _figure(parts.catalog, key))
 
 
 def frontend_nic(parts: Parts) -> Entry[Nic] | None:
-    """The servers' front-end adapter; None where the catalog names none and the server has ports of its own."""
-    slot = parts.groups[0].server.item.frontend_nics
+    """The servers' front-end adapter, of several kinds the slowest; None where the catalog names none and the servers
+    have ports of their own."""
+    found = [nic for one in parts.kinds if (nic := _own_frontend(parts, one)) is not None]
+    return min(found, key=lambda nic: nic.item.port_rate_gbit_per_s.value, default=None)
+
+
+def _own_frontend(parts: Parts, kind: GroupParts) -> Entry[Nic] | None:
+    slot = kind.server.item.frontend_nics
     return None if slot is None else parts.catalog.entry(Nic, slot.nic)
 
 
@@ -243,14 +251,18 @@ def _kept_ports(parts: Parts) -> int:
 
 
 def _check_node_ports(parts: Parts, own: Entry[Switch]) -> None:
-    """Two networks take the ports of two; the adapter has to speak the storage network's protocol.
+    """Two networks take the ports of two; every adapter has to speak the storage network's protocol.
 
     Raises:
         DesignError: Too few ports, or another protocol.
     """
-    nic, group = frontend_nic(parts), parts.groups[0]
-    if nic is None:
-        return
+    for kind in parts.kinds:
+        nic = _own_frontend(parts, kind)
+        if nic is not None:
+            _check_ports_of(parts, own, kind, nic)
+
+
+def _check_ports_of(parts: Parts, own: Entry[Switch], kind: GroupParts, nic: Entry[Nic]) -> None:
     if own.item.fabric not in nic.item.fabrics:
         raise refusal(
             f"'{own.item.id}' speaks {own.item.fabric}, and front-end adapter '{nic.item.id}' speaks "
@@ -259,10 +271,10 @@ def _check_node_ports(parts: Parts, own: Entry[Switch]) -> None:
             key="network.storage.switch",
         )
     links = _host_ports(parts.catalog)
-    needed, has = links * (2 if parts.inband is not None else 1), _node_ports(group, nic)
+    needed, has = links * (2 if parts.inband is not None else 1), _node_ports(kind, nic)
     if has < needed:
         raise refusal(
-            f"a node of '{group.server.item.id}' has {has:,} front-end ports, and in-band and storage networks "
+            f"a node of '{kind.server.item.id}' has {has:,} front-end ports, and in-band and storage networks "
             f"of their own take {needed:,}",
             Remedy("storage on the in-band network", ("network", "storage", "switch")),
             "a server with more front-end adapters",

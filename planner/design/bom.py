@@ -53,6 +53,7 @@ class Demand:
         unit: ``1`` for pieces, ``m`` for fibre.
         price_field: Figure of the catalog item that is the price.
         instead_of: Included part that it replaces, whose price is taken off.
+        server: Kind of server that it is, or that it sits in; empty for what serves all kinds.
     """
 
     slug: str
@@ -65,6 +66,7 @@ class Demand:
     unit: str = "1"
     where: str = ""
     instead_of: Entry[Any] | None = None
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,9 @@ from planner.design.halls import place_racks
 from planner.design.plant import JUMPER_M, Plant, design_plant
 from planner.design.plant_parts import panel, trunk
 from planner.ledger import Ledger, Line
+from planner.ledger.nodes import added
 from planner.scenario.givens import assume, figure_line
+from planner.scenario.parts import GroupParts, Parts
 
 RULES = {
     "cable_install_hours": ("Hours to pull, label, clean, plug and test an optical link", "h"),
@@ -163,22 +165,34 @@ def _enter_early(ledger: Ledger, counts: dict[str, Line], rules: dict[str, Line]
 
 
 def _enter_backplane(ledger: Ledger, cluster: Cluster) -> None:
-    """Cables that come built into rack-scale systems, which nobody pulls on site."""
-    group = cluster.parts.groups[0]
-    server = group.server
-    if server.item.backplane_cables_count is None:
+    """Cables that come built into rack-scale systems of every kind, which nobody pulls on site."""
+    parts = cluster.parts
+    kinds = [one for one in parts.kinds if one.server.item.backplane_cables_count is not None]
+    if not kinds:
         return
-    each = figure_line(
-        ledger, f"servers.{server.item.id}.backplane_cables", f"Copper cables in the backplane of {server.item.name}",
-        "1", server, "backplane_cables_count",
-    )  # fmt: skip
-    racks = ledger.compute(
-        "design.cabling.backplane_racks", "Racks with a copper backplane", "1",
-        sum(one.servers for one in cluster.parts.groups), function=place_racks, inputs=["cluster.gpus"],
-    )  # fmt: skip
+    racks = [_backplane_racks(ledger, parts, kind, alone=len(kinds) == 1) for kind in kinds]
+    cables = [
+        count
+        * figure_line(
+            ledger, f"servers.{one.item.id}.backplane_cables", f"Copper cables in the backplane of {one.item.name}",
+            "1", one, "backplane_cables_count",
+        )
+        for one, count in zip((kind.server for kind in kinds), racks, strict=True)
+    ]  # fmt: skip
+    if len(kinds) > 1:
+        ledger.derive("design.cabling.backplane_racks", "Racks with a copper backplane", "1", added(racks))
     ledger.derive(
         "design.cabling.backplane_cables", "Scale-up cables built into racks, not installed on site", "1",
-        racks * each,
+        added(cables),
+    )  # fmt: skip
+
+
+def _backplane_racks(ledger: Ledger, parts: Parts, kind: GroupParts, *, alone: bool) -> Line:
+    own = "" if alone else f"_{kind.server.item.id}"
+    return ledger.compute(
+        f"design.cabling.backplane_racks{own}",
+        "Racks with a copper backplane" + ("" if alone else f", {kind.server.item.name}"), "1",
+        parts.servers_of(kind), function=place_racks, inputs=["cluster.gpus"],
     )  # fmt: skip
 
 

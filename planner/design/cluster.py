@@ -18,6 +18,7 @@ from planner.design.fabric_checks import WITHOUT_SWITCHES, connectors
 from planner.design.frontend import OutOfBandNetwork, PairedNetwork
 from planner.design.halls import place_racks
 from planner.design.joining import Media, joined
+from planner.design.kinds import joinable, node_shape
 from planner.design.lateral_wiring import PortPairs
 from planner.design.link_ports import rank
 from planner.design.media import nic_end, switch_end
@@ -25,7 +26,6 @@ from planner.design.plant import Plant, panel_shares
 from planner.design.plant_parts import panel_ports, structured
 from planner.design.racks import Floor, HallSpace, RackLayout, RackLimits, ServerLoad, SwitchLoad
 from planner.design.wiring import TierWiring, reserved_ports_at, wiring, wiring_ports
-from planner.errors import DesignError, Problem
 from planner.scenario.parts import GroupParts, Parts
 from planner.units import KILO
 
@@ -81,8 +81,8 @@ def draw_cluster(parts: Parts) -> Cluster:
     Raises:
         DesignError: The parts are right and the cluster can't be built; says what is short.
     """
-    group = _alike(parts)
-    per_node, nics = _node(group)
+    group = joinable(parts)
+    per_node, nics = node_shape(group)
     request = _request(parts, group, per_node, nics)
     fabric = design_fabric(request)
     nodes = parts.gpus // per_node
@@ -101,31 +101,8 @@ def fabric_of(parts: Parts) -> FabricDesign:
     Raises:
         DesignError: It can't be built.
     """
-    group = _alike(parts)
-    return design_fabric(_request(parts, group, *_node(group)))
-
-
-def _alike(parts: Parts) -> GroupParts:
-    """The group that stands for all; one fabric joins nodes of one kind."""
-    first = parts.groups[0]
-    for group in parts.groups[1:]:
-        if group.server.item.id != first.server.item.id:
-            raise DesignError(
-                Problem(
-                    f"groups '{first.wish.id}' and '{group.wish.id}' have different servers, and one fabric "
-                    "and one job take servers of one kind",
-                    key="cluster.groups",
-                    remedy="plan them as two scenarios and compare or add the reports",
-                )
-            )
-    return first
-
-
-def _node(group: GroupParts) -> tuple[int, int]:
-    """GPUs and NICs of one fabric node: a server, or a tray of a rack."""
-    server = group.server.item
-    trays = server.trays if server.is_rack and server.trays else 1
-    return server.gpus // trays, server.compute_nics.count // trays
+    group = joinable(parts)
+    return design_fabric(_request(parts, group, *node_shape(group)))
 
 
 def _request(parts: Parts, group: GroupParts, per_node: int, nics: int) -> FabricRequest:
@@ -195,18 +172,7 @@ def _racks(
     if limit is None:
         found = parts.cooling.item.rack_limit_kw
         limit = found.value if found is not None else 1e3
-    servers = [
-        ServerLoad(
-            id=group.server.item.id,
-            count=group.servers,
-            rack_units=int(group.server.item.rack_units.value) if group.server.item.rack_units else 8,
-            power_kw=group.server.item.power_max_w.value / KILO,
-            weight_kg=group.server.item.weight_kg.value if group.server.item.weight_kg else None,
-            whole_rack=group.server.item.is_rack,
-            nodes=group.server.item.gpus // per_node,
-        )
-        for group in parts.groups
-    ]
+    servers = [_server_load(parts, kind, per_node) for kind in parts.kinds]
     if beside.storage is not None and parts.storage is not None:
         servers.append(
             ServerLoad(
@@ -239,6 +205,16 @@ def _racks(
         halls=[HallSpace(id=hall.id, racks=hall.racks, distance_m=hall.distance_m) for hall in site.halls],
         wirings=wired,
     )
+
+
+def _server_load(parts: Parts, kind: GroupParts, per_node: int) -> ServerLoad:
+    """All servers of a kind, whatever group they are of: a rack that one group leaves half empty takes the next."""
+    item = kind.server.item
+    return ServerLoad(
+        id=item.id, count=parts.servers_of(kind), rack_units=int(item.rack_units.value) if item.rack_units else 8,
+        power_kw=item.power_max_w.value / KILO, weight_kg=item.weight_kg.value if item.weight_kg else None,
+        whole_rack=item.is_rack, nodes=item.gpus // per_node,
+    )  # fmt: skip
 
 
 def _beside_loads(parts: Parts, beside: Beside, *, central: bool) -> list[SwitchLoad]:

@@ -65,9 +65,9 @@ def enter_design(ledger: Ledger, cluster: Cluster) -> None:
     """Enter the given numbers the design rests on, and the headline counts."""
     parts, fabric = cluster.parts, cluster.fabric
     loaded = parts.loaded
-    gpus = wish_line(
-        ledger, loaded, "cluster.gpus", "GPUs in service", "1", parts.gpus, "cluster", "groups", 0, "gpus"
-    )
+    # of several groups the sum, which no line of the scenario says alone
+    path = ("cluster", "groups", *((0, "gpus") if len(parts.groups) == 1 else ()))
+    gpus = wish_line(ledger, loaded, "cluster.gpus", "GPUs in service", "1", parts.gpus, *path)
     request = fabric.request
     nic = parts.groups[0].nic
     rate = ledger.given(
@@ -162,7 +162,9 @@ def _servers(ledger: Ledger, cluster: Cluster, network_spare: Line) -> Found:
             function=take_inventory, inputs=["cluster.gpus"],
             note=f"GPUs over {server.item.gpus} in each",
         )  # fmt: skip
-        demands.append(Demand(server_id, server.item.name, server, AssetClass.SERVERS, count, spare))
+        demands.append(
+            Demand(server_id, server.item.name, server, AssetClass.SERVERS, count, spare, server=server_id)
+        )
         consumers.append(Consumer(server_id, server.item.name, "servers", count, {}))
         bought, drawing = _adapters(ledger, cluster, group, count, network_spare)
         demands += bought
@@ -197,7 +199,11 @@ def _adapters(ledger: Ledger, cluster: Cluster, group: GroupParts, servers: Line
         )  # fmt: skip
         slug = f"{nic_id}.{server.id}{where}"
         before = cluster.parts.catalog.entry(Nic, one.nic) if replaced and one.included else None
-        demands.append(Demand(slug, entry.item.name, entry, AssetClass.NICS, cards, spare, instead_of=before))
+        demands.append(
+            Demand(
+                slug, entry.item.name, entry, AssetClass.NICS, cards, spare, instead_of=before, server=server.id
+            )
+        )  # fmt: skip
         if before is not None and entry.item.power_w is not None and before.item.power_w is not None:
             watts = ledger.derive(
                 f"watts.{slug}.more_w", f"Draw of {entry.item.name} beyond {before.item.name}", "W",

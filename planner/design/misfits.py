@@ -13,6 +13,7 @@ from planner.catalog.schema import Cooling
 from planner.catalog.store import Catalog
 from planner.design.beside_checks import wrong_switches
 from planner.design.cluster import fabric_of
+from planner.design.kinds import spanning_workloads, unlike_nodes
 from planner.design.port_remedies import port_remedies
 from planner.design.reach_remedies import beside_remedies, reach_remedies
 from planner.errors import DesignError, Problem, Remedy
@@ -31,13 +32,17 @@ LEAST_CAP = 0.3
 
 
 def refuse_misfits(parts: Parts) -> None:
-    """Refuse racks that are too dense, liquid that isn't there, and switches that don't fit their network.
+    """Refuse racks that are too dense, liquid that isn't there, switches that don't fit, and servers of several kinds
+    that nothing joins or that one workload would span.
 
     Raises:
         DesignError: All of them.
     """
     shelf = beside(parts.catalog)
-    problems = [*_dense(parts, shelf), *_dry(parts, shelf), *wrong_switches(parts)]
+    problems = [
+        *_dense(parts, shelf), *_dry(parts, shelf), *wrong_switches(parts), *unlike_nodes(parts),
+        *spanning_workloads(parts),
+    ]  # fmt: skip
     if problems:
         raise DesignError(problems)
 

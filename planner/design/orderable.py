@@ -28,7 +28,8 @@ def refuse_unorderable(ledger: Ledger, parts: Parts, demands: Iterable[Demand]) 
         item, count = demand.entry.item, ledger.scalar(demand.designed)
         if count <= 0:
             continue
-        for order, bought in zip(orders, split(count, orders, where=demand.where), strict=True):
+        each = split(count, orders, where=demand.where, server=demand.server)
+        for order, bought in zip(orders, each, strict=True):
             if bought > 0 and not orderable(item, order.ordered.isoformat()):
                 problems.setdefault((item.id, order.id), _problem(item, order, parts))
     if problems:

@@ -117,7 +117,7 @@ def needs(
         count = float(np.ceil(count - 1e-9)) if whole else count
         if count <= 0:
             continue
-        bought = np.array(split(count, orders, where=demand.where, whole=whole))
+        bought = np.array(split(count, orders, where=demand.where, whole=whole, server=demand.server))
         found[(demand.entry.item.id, demand.price_field)] += bought
         if demand.instead_of is not None and replaced:
             found[(demand.instead_of.item.id, demand.price_field)] += bought

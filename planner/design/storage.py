@@ -166,7 +166,7 @@ def workload_need(parts: Parts, workload: Workload, rules: StorageRules, nodes: 
         return WorkloadNeed(workload.id, 0.0, load, total * WEIGHT_BYTES[workload.precision], 0.0, 0.0)
     size = float(checkpoint_bytes(parameters=total, bytes_per_parameter=rules.bytes_per_parameter))
     active = (model.active_parameters_stated or model.parameters_stated).value
-    tokens_per_s = parts.gpus * _peak_flop_per_s(parts, workload.precision) / (6.0 * active)
+    tokens_per_s = _peak_flop_per_s(parts, workload.precision) / (6.0 * active)
     write = size / GIGA / (rules.interval_s * rules.write_share_fraction)
     return WorkloadNeed(
         workload.id,
@@ -179,7 +179,11 @@ def workload_need(parts: Parts, workload: Workload, rules: StorageRules, nodes: 
 
 
 def _peak_flop_per_s(parts: Parts, precision: Precision) -> float:
-    chip: Accelerator = parts.groups[0].accelerator.item
+    """Dense peak of all accelerators together, of every group its own."""
+    return sum(group.wish.gpus * _own_peak(group.accelerator.item, precision) for group in parts.groups)
+
+
+def _own_peak(chip: Accelerator, precision: Precision) -> float:
     fast = {Precision.FP8: chip.fp8_tflop_per_s, Precision.FP4: chip.fp4_tflop_per_s}.get(precision)
     return (fast or chip.bf16_tflop_per_s).value * TERA
 

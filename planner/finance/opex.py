@@ -80,7 +80,7 @@ def _energy(ledger: Ledger, parts: Parts, time: Timeline) -> Line:
     )
     kwh = ledger.derive(
         "energy.kwh", "Energy at the meter", "kWh",
-        ledger["power.average_facility_w"] / KILO * ledger["timing.hours_per_month"] * time.share,
+        ledger["power.average_facility_w"] / KILO * ledger["timing.hours_per_month"] * time.drawing,
     )  # fmt: skip
     return _cash(ledger, "energy", "Energy", kwh * price_of_energy(ledger, parts, time, price))
 

@@ -143,12 +143,14 @@ def _after_warranty(ledger: Ledger, parts: Parts, time: Timeline, fall: str) -> 
 def _share_older_than(ledger: Ledger, time: Timeline, months: Expr | None, fall: str = "") -> Expr:
     """Share of all GPUs that are longer in service than so many months; with a fall, at the price of each order."""
     older: list[Expr] = []
+    mixed = time.load_share is not None  # of several kinds, which shares by GPUs would misprice
     for phase in time.phases:
         service = ledger[f"phase.{phase.id}.service_month"]
         since = service if months is None else service + months
-        gpus: Expr = phase.gpus * flag(time.month, ">", since)
+        bought = ledger[f"phase.{phase.id}.server_share_fraction"] if mixed else phase.gpus
+        gpus: Expr = bought * flag(time.month, ">", since)
         older.append(gpus * ledger[f"erosion.{fall}_{phase.id}_factor"] if fall else gpus)
-    return added(older) / ledger["cluster.gpus"]
+    return added(older) if mixed else added(older) / ledger["cluster.gpus"]
 
 
 def _cash(ledger: Ledger, name: str, label: str, cost: Expr) -> Line:

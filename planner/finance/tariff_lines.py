@@ -64,7 +64,7 @@ def demand_charges(ledger: Ledger, parts: Parts, time: Timeline) -> Expr | None:
         hottest_pue_in(ledger, parts, calendar_month(ledger, parts)),
     )  # fmt: skip
     met = facility_power_w(ledger, ledger["power.it_peak_w"], pue="tariff.hottest_pue")
-    peak = ledger.derive("tariff.peak_kw", "Peak at the meter by month", "kW", met / KILO * time.share)
+    peak = ledger.derive("tariff.peak_kw", "Peak at the meter by month", "kW", met / KILO * time.drawing)
     found: list[Expr] = []
     if terms.demand_usd_per_kw_month > 0:
         price = _term(ledger, parts, terms, "demand_usd_per_kw_month", "Demand charge", "USD/kW/month")

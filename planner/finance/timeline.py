@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.finance.kind_shares import KindShares
 from planner.ledger import Axis, Ledger, Line
 from planner.ledger.nodes import Expr, added, flag, maximum, ref
 from planner.scenario.givens import wish_line
@@ -46,6 +47,7 @@ class Timeline:
         hours: GPU-hours installed in a month.
         first_month: First month of operation.
         building: Payment and use of an own building with dates of its own; None where it goes with the servers.
+        load_share: Share of the servers' draw in service in a month, where it isn't that of GPUs.
     """
 
     month: Line
@@ -55,6 +57,12 @@ class Timeline:
     hours: Line
     first_month: int
     building: BuildingLines | None = None
+    load_share: Line | None = None
+
+    @property
+    def drawing(self) -> Line:
+        """Share of all draw in service in a month."""
+        return self.share if self.load_share is None else self.load_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +131,7 @@ def timeline(
     phases: tuple[PhaseDates, ...],
     upper_tiers: Line | None,
     as_of: str,
+    kinds: KindShares | None = None,
 ) -> Timeline:
     """Enter the lines of time.
 
@@ -132,6 +141,7 @@ def timeline(
         phases: Purchases.
         upper_tiers: Share of the network's cost that comes with the first phase whatever its size.
         as_of: Date of the plan, that a plan without phases buys on.
+        kinds: Shares of purchases of several kinds of servers; by GPUs without.
     """
     fact = Source("planner", "planner-defaults", Basis.PUBLISHED, note="counts months from the first payment")
     month = ledger.given("timing.month", "Month", "month", list(range(ledger.months)), fact, axis=Axis.MONTH)
@@ -140,7 +150,7 @@ def timeline(
         loaded.scenario.money.deposit_fraction, loaded.source("money", "deposit_fraction"),
     )  # fmt: skip
     lines = [
-        _phase(ledger, loaded, phase, month, deposit, upper_tiers, first=index == 0)
+        _phase(ledger, loaded, phase, month, deposit, upper_tiers, kinds, first=index == 0)
         for index, phase in enumerate(phases)
     ]
     total = ledger["cluster.gpus"]
@@ -154,7 +164,14 @@ def timeline(
     hours = ledger.derive("timing.gpu_hours", "GPU-hours installed", "GPU-h", gpus * per_month)
     first = min(phase.service_month for phase in phases) + 1
     building = _building(ledger, loaded, month, as_of)
-    return Timeline(month, tuple(lines), phases, share, hours, first, building)
+    load = None
+    if kinds is not None:
+        load = ledger.derive(
+            "timing.load_in_service_fraction", "Servers in service, share of their draw under load", "fraction",
+            added(kinds.load[line.id] * line.working for line in lines),
+            note="servers of several kinds draw differently",
+        )  # fmt: skip
+    return Timeline(month, tuple(lines), phases, share, hours, first, building, load)
 
 
 def _phase(
@@ -164,6 +181,7 @@ def _phase(
     month: Line,
     deposit: Line,
     upper_tiers: Line | None,
+    kinds: KindShares | None,
     *,
     first: bool,
 ) -> PhaseLines:
@@ -180,8 +198,10 @@ def _phase(
     )  # fmt: skip
     working = ledger.derive(f"{key}.working", f"Working, {name}", "flag", flag(month, ">", service))
     server_share = ledger.derive(
-        f"{key}.server_share_fraction", f"Share of servers, {name}", "fraction", gpus / ledger["cluster.gpus"]
-    )
+        f"{key}.server_share_fraction", f"Share of servers, {name}", "fraction",
+        gpus / ledger["cluster.gpus"] if kinds is None else kinds.cost[phase.id],
+        note="" if kinds is None else "by their cost, as servers of several kinds have several prices",
+    )  # fmt: skip
     of_network: Expr = ref(server_share)
     if upper_tiers is not None:
         of_network = server_share * (1 - upper_tiers) + (upper_tiers if first else 0)

@@ -6,30 +6,33 @@ of output tokens. The two together are the whole cost; `unit.usd_per_mtoken_outp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from planner.ledger import Ledger, Line, Sign
-from planner.ledger.nodes import Expr
+from planner.ledger.nodes import Expr, added
 from planner.power.facility import facility_power_w
 from planner.units import MEGA, SECONDS_PER_HOUR
 
 KEY: Final = "performance.serving"
 
 
-def token_costs(ledger: Ledger, scheduled: Line) -> None:
+def token_costs(ledger: Ledger, scheduled: Line, servers: Sequence[str] = ()) -> None:
     """Enter the unit costs of the first serving workload.
 
     Args:
         ledger: Holds the workload's operating point.
         scheduled: Cost of a GPU-hour scheduled.
+        servers: Ids of the kinds of servers, where they are several.
     """
     useful = ledger[f"{KEY}.goodput_fraction"]
     ledger.derive(
         "unit.usd_per_mtoken_output", "Cost of a million output tokens", "USD/Mtoken",
         per_mtoken(scheduled, ledger[f"{KEY}.output_tokens_per_s_per_gpu"], useful), sign=Sign.COST,
-        note="all GPU time over the output tokens: prompts are charged to the answers",
+        note="all GPU time over the output tokens, as if all that the plan could serve in its scheduled hours were sold: "
+        "prompts are charged to the answers",
     )  # fmt: skip
-    _split(ledger)
+    _split(ledger, servers)
     _saturated(ledger, scheduled, useful)
     _energy(ledger, useful)
     if f"{KEY}.load.requests_per_s" in ledger:
@@ -41,23 +44,41 @@ def per_mtoken(hour: Line, tokens_per_s_per_gpu: Line, useful: Line) -> Expr:
     return hour * MEGA / (tokens_per_s_per_gpu * SECONDS_PER_HOUR * useful)
 
 
-def _split(ledger: Ledger) -> None:
+def _split(ledger: Ledger, servers: Sequence[str]) -> None:
     """Input and output apart, by GPU time."""
     whole, prompts = ledger["unit.usd_per_mtoken_output"], ledger[f"{KEY}.prefill_share_fraction"]
+    of = "the share of GPU time"
+    if len(servers) > 1 and f"{KEY}.pools.prefill_replicas" in ledger:
+        prompts, of = _share_of_cost(ledger, servers), "the share of the servers' cost"
     asked, answered = ledger[f"{KEY}.input_tokens"], ledger[f"{KEY}.output_tokens"]
     ledger.derive(
         "unit.usd_per_mtoken_input", "Cost of a million input tokens", "USD/Mtoken",
         whole * prompts * answered / asked, sign=Sign.COST,
-        note="the share of GPU time in prompts, over the input tokens",
+        note=f"{of} in prompts, over the input tokens",
     )  # fmt: skip
     ledger.derive(
         "unit.usd_per_mtoken_output_decode", "Cost of a million output tokens without their prompts",
         "USD/Mtoken", whole * (1 - prompts), sign=Sign.COST,
-        note="the share of GPU time that isn't in prompts, over the output tokens",
+        note=f"{of} that isn't in prompts, over the output tokens",
     )  # fmt: skip
     ledger.derive(
         "unit.usd_per_mtoken_total", "Cost of a million tokens, input and output together", "USD/Mtoken",
         whole * answered / (asked + answered), sign=Sign.COST, note="all GPU time over all tokens",
+    )  # fmt: skip
+
+
+def _share_of_cost(ledger: Ledger, servers: Sequence[str]) -> Line:
+    """What prompts take of servers of several kinds, by their price: an hour of one doesn't cost what the other's does."""
+    prefill, decode = (
+        added(
+            ledger[f"capex.{server}_usd"] * ledger[f"{KEY}.pools.{server}.{pool}_share_fraction"]
+            for server in servers
+        )
+        for pool in ("prefill", "decode")
+    )
+    return ledger.derive(
+        "unit.prefill_cost_share_fraction", "Prefill pool, share of the cost of both pools' servers", "fraction",
+        prefill / (prefill + decode),
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def unit_costs(ledger: Ledger, parts: Parts, time: Timeline, flow: CashFlow) -> 
     _waiting(ledger, time, scheduled)
     serving, training = parts.workload("serving"), parts.workload("training")
     if serving is not None:
-        token_costs(ledger, scheduled)
+        token_costs(ledger, scheduled, [kind.server.item.id for kind in parts.kinds])
     if training is not None:
         ledger.derive(
             "unit.usd_per_training_run", "Cost of the training run", "USD",

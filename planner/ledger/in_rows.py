@@ -13,7 +13,7 @@ import numpy as np
 
 from planner.arrays import Floats
 from planner.ledger.lines import Ledger
-from planner.ledger.solve import in_order, work_out
+from planner.ledger.solve import in_order, quietly, work_out
 
 ROWS = 512
 """Members worked out together: a series over ten years of months takes 500 kB; more rows save no time."""
@@ -75,8 +75,9 @@ def _solved(
     part = copy.copy(ledger)
     part.n = rows.stop - rows.start
     part.values = {key: array[rows] for key, array in ledger.values.items()}
-    for group, gone in zip(order, done_with, strict=True):
-        work_out(part, group)
-        for key in gone:
-            del part.values[key]
+    with quietly():
+        for group, gone in zip(order, done_with, strict=True):
+            work_out(part, group)
+            for key in gone:
+                del part.values[key]
     return {key: part.values[key] for key in wanted}

@@ -269,9 +269,15 @@ class Ledger:
     def _array(self, value: Value, axis: Axis) -> Floats:
         array = np.asarray(value, dtype=np.float64)
         if axis is Axis.SCALAR:
-            return np.broadcast_to(array, (self.n,))
-        width = self.months if axis is Axis.MONTH else array.shape[-1]
-        return np.broadcast_to(array, (self.n, width))
+            shape: tuple[int, ...] = (self.n,)
+        else:
+            shape = (self.n, self.months if axis is Axis.MONTH else array.shape[-1])
+        if array.size != 1 or shape != (1,) or array.ndim > 1:
+            return np.broadcast_to(array, shape)
+        # one number of a single plan, as most are: spreading it out takes ten times as long
+        found = array.reshape(1)
+        found.flags.writeable = False
+        return found
 
     def _spread(self, array: Floats, axis: Axis) -> Floats:
         """One value for each member, over the months of a series."""

@@ -7,10 +7,11 @@ both and broadcast a scalar over the months.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol, Union
+from operator import attrgetter
+from typing import Any, Final, Protocol, Union
 
 
 class Keyed(Protocol):
@@ -325,50 +326,45 @@ DECIMALS = 6
 COMPARISONS = ("<", "<=", "=", ">=", ">")
 
 
+_BELOW: Final[Mapping[type[Expr], Callable[[Any], tuple[Expr, ...]]]] = {
+    Binary: attrgetter("left", "right"),
+    Extreme: attrgetter("items"),
+    Flag: attrgetter("left", "right"),
+    RoundUp: lambda expr: (expr.item,),
+    Prev: attrgetter("line", "initial"),
+    Lookup: attrgetter("table", "index"),
+    **dict.fromkeys((CumSum, RollingMax, SumMonths, SumYear, Irr), lambda expr: (expr.line,)),
+    Npv: attrgetter("rate", "line"),
+    Xnpv: attrgetter("rate", "line", "dates"),
+    Xirr: attrgetter("line", "dates"),
+    Mirr: attrgetter("line", "finance_rate", "reinvest_rate"),
+    Pmt: attrgetter("rate", "periods", "present"),
+}
+"""What stands below each kind of node; the others have nothing below them."""
+
+
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Nodes directly below one, in order of appearance."""
-    match expr:
-        case Binary(_, left, right) | Flag(left, _, right):
-            return (left, right)
-        case Extreme(_, items):
-            return items
-        case RoundUp(item):
-            return (item,)
-        case Prev(line, initial):
-            return (line, initial)
-        case CumSum(line) | RollingMax(line, _) | SumMonths(line) | SumYear(line, _, _) | Irr(line):
-            return (line,)
-        case Lookup(table, index):
-            return (table, index)
-        case Npv(rate, line):
-            return (rate, line)
-        case Xnpv(rate, line, dates):
-            return (rate, line, dates)
-        case Xirr(line, dates):
-            return (line, dates)
-        case Mirr(line, finance_rate, reinvest_rate):
-            return (line, finance_rate, reinvest_rate)
-        case Pmt(rate, periods, present):
-            return (rate, periods, present)
-        case _:
-            return ()
+    below = _BELOW.get(type(expr))
+    return () if below is None else below(expr)
 
 
 def references(expr: Expr, *, lagged: bool | None = None) -> Iterator[str]:
-    """Keys an expression reads.
+    """Keys an expression reads, from left to right.
 
     Args:
         expr: The expression.
         lagged: True for last month's values only, False for all others, None for both.
     """
-    if isinstance(expr, Ref):
-        if lagged is not True:
-            yield expr.key
-        return
-    if isinstance(expr, Prev):
-        if lagged is not False:
-            yield expr.line.key
-        yield from references(expr.initial, lagged=lagged)
-        return
-    for child in children(expr):
-        yield from references(child, lagged=lagged)
+    waiting = [expr]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Ref):
+            if lagged is not True:
+                yield one.key
+        elif isinstance(one, Prev):
+            if lagged is not False:
+                yield one.line.key
+            waiting.append(one.initial)
+        else:
+            waiting += reversed(children(one))

@@ -64,9 +64,10 @@ def axis_of(expr: Expr, lines: Mapping[str, Line]) -> Axis:
         return Axis.MONTH
     if isinstance(expr, _AGGREGATES):
         return Axis.SCALAR
-    below = children(expr)[1:] if isinstance(expr, Lookup) else children(expr)
-    months = any(axis_of(child, lines) is Axis.MONTH for child in below)
-    return Axis.MONTH if months else Axis.SCALAR
+    for child in children(expr)[1:] if isinstance(expr, Lookup) else children(expr):
+        if axis_of(child, lines) is Axis.MONTH:
+            return Axis.MONTH
+    return Axis.SCALAR
 
 
 def solve(ledger: Ledger, keys: Iterable[str]) -> None:
@@ -78,39 +79,52 @@ def solve(ledger: Ledger, keys: Iterable[str]) -> None:
         KeyError: A formula reads a line that does not exist.
         ValueError: A circle without `prev`.
     """
-    for group in in_order(ledger, keys):
-        work_out(ledger, group)
+    with quietly():
+        for group in in_order(ledger, keys):
+            work_out(ledger, group)
+
+
+def quietly() -> np.errstate:
+    """Divisions by zero and the like give what has no number, and no warning."""
+    return np.errstate(divide="ignore", invalid="ignore")
 
 
 def work_out(ledger: Ledger, group: list[str]) -> None:
-    """Fill in one line, or several that refer to each other through `prev`; all they read is there."""
+    """Fill in one line, or several that refer to each other through `prev`; all they read is there.
+
+    Called within `quietly`.
+    """
     if len(group) == 1 and group[0] not in ledger.inputs_of(group[0]):
         line = ledger.lines[group[0]]
         assert line.expression is not None
-        ledger.values[line.key] = _shaped(ledger, line, evaluate(line.expression, ledger))
+        ledger.values[line.key] = _shaped(ledger, line, _evaluate(line.expression, ledger))
     else:
         _by_month(ledger, group)
 
 
 def evaluate(expr: Expr, ledger: Ledger) -> Floats:
     """Values of an expression: (n,), or (n, months) where it reads a series; a row of 1 where all n are the same."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with quietly():
         return _evaluate(expr, ledger)
 
 
 def _evaluate(expr: Expr, ledger: Ledger) -> Floats:
+    # nearly all nodes are of these three kinds, and a pattern takes longer to match than a sum to work out
+    if isinstance(expr, Binary):
+        left, right = _evaluate(expr.left, ledger), _evaluate(expr.right, ledger)
+        return _OPERATORS[expr.operator](*(_pair(left, right) if left.ndim != right.ndim else (left, right)))
+    if isinstance(expr, Ref):
+        return _once(ledger.values[expr.key])
+    return _constant(expr.value) if isinstance(expr, Const) else _seldom(expr, ledger)
+
+
+def _seldom(expr: Expr, ledger: Ledger) -> Floats:
     values = ledger.values
     match expr:
-        case Const(value):
-            return _constant(value)
-        case Ref(key):
-            return _once(values[key])
-        case Binary(operator, left, right):
-            return _binary(operator, *_aligned(_evaluate(left, ledger), _evaluate(right, ledger)))
         case Extreme(which, items):
             return _extreme(which, _aligned(*(_evaluate(item, ledger) for item in items)))
         case Flag(left, comparison, right):
-            return _flag(comparison, *_aligned(_evaluate(left, ledger), _evaluate(right, ledger)))
+            return _flag(comparison, *_pair(_evaluate(left, ledger), _evaluate(right, ledger)))
         case RoundUp(item):
             return _round_up(_evaluate(item, ledger))
         case Prev(line, initial):
@@ -189,8 +203,15 @@ def _aligned(*arrays: Floats) -> list[Floats]:
     return [array[:, None] if array.ndim < deepest else array for array in arrays]
 
 
+def _pair(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    """The same of two."""
+    if left.ndim == right.ndim:
+        return left, right
+    return (left[:, None], right) if left.ndim < right.ndim else (left, right[:, None])
+
+
 def _binary(operator: str, left: Floats, right: Floats) -> Floats:
-    return np.asarray(_OPERATORS[operator](left, right))
+    return _OPERATORS[operator](left, right)
 
 
 def _extreme(which: str, arrays: Iterable[Floats]) -> Floats:
@@ -300,7 +321,7 @@ def _by_month(ledger: Ledger, group: list[str]) -> None:
     found = step_through(
         {line.key: _expression(ledger, line.key) for line in lines},
         Whole(
-            lambda expr: evaluate(expr, ledger), _binary, _extreme, _flag, _round_up, _look_up, _payment,
+            lambda expr: _evaluate(expr, ledger), _binary, _extreme, _flag, _round_up, _look_up, _payment,
             lambda key: _once(ledger.values[key]),
         ),
         months=ledger.months,

@@ -12,6 +12,7 @@ from planner.design.memory_draw import memory_bound_w
 from planner.performance.assumed import Assumed
 from planner.performance.domain import accelerator_line
 from planner.scenario.givens import assume, wish_line
+from planner.scenario.parts import GroupParts
 from planner.units import KILO
 
 MEMORY_FIGURES = {
@@ -59,9 +60,10 @@ def capped_rate_ratio(*, cap_w: Floats, free_w: Floats, power_exponent: Floats) 
     return np.asarray(np.minimum(cap_w / free_w, 1.0) ** power_exponent)
 
 
-def capped(assumed: Assumed, cluster: Cluster) -> Capped:
-    """Those ratios for a scenario's power cap; no figure is looked up where none is set."""
-    loaded, accelerator = cluster.parts.loaded, cluster.parts.groups[0].accelerator
+def capped(assumed: Assumed, cluster: Cluster, group: GroupParts | None = None) -> Capped:
+    """Those ratios for a scenario's power cap, of a group's accelerators, the first by default; no figure is looked up
+    where no cap is set."""
+    loaded, accelerator = cluster.parts.loaded, (group or cluster.parts.groups[0]).accelerator
     cap = loaded.scenario.site.power_cap_fraction
     if cap >= 1.0 or accelerator.item.tdp_w is None:
         return Capped(np.ones(1), np.ones(1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -10,8 +10,11 @@ import numpy as np
 from planner.arrays import Floats
 from planner.performance.queueing import P99
 
-RATES: Final = 400
-"""Rates tried for each split, in equal steps up to what it sustains."""
+HALVINGS: Final = 60
+"""Of the rate of a prefill replica: the last interval is below one part in 10^18."""
+MOST_HELD: Final = 0.95
+"""Mean batch over what a decode replica holds at most: with all of it in use requests would wait without end, and up to here
+requests that go to the emptiest of several replicas hardly do (simulated)."""
 LONGER: Final = {0.5: 0.0, 0.95: 1.5, 0.99: 2.0}
 """Standard deviations above the mean at which a prompt is taken, by the share of requests that are within it."""
 
@@ -67,7 +70,7 @@ class Split:
         prefill_replicas, decode_replicas: Of either pool.
         rate_per_s: Requests a second within the objective, zero where no split keeps it.
         first_token_p99_s, per_token_p99_s: At that rate.
-        tried: Splits and rates evaluated.
+        tried: Splits evaluated.
     """
 
     row: int
@@ -129,13 +132,77 @@ def first_token_p99_s(*, rate_per_s: Floats, service_s: Floats, variation: Float
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ReplicaRates:
+    """Requests a second that one replica of either pool carries within the limits, shape (n,); zero where none are kept.
+
+    Attributes:
+        prefill_per_s: Of a prefill replica.
+        decode_per_s: Of a decode replica.
+    """
+
+    prefill_per_s: Floats
+    decode_per_s: Floats
+
+
+def replica_rates(
+    rates: PoolRates, *, first_token_limit_s: Floats | float, per_token_limit_s: float
+) -> ReplicaRates:
+    """What one replica of either pool carries, for each pair of layouts.
+
+    The first token waits for its prefill replica, the move and a decode step; later ones depend on the decode replica's
+    batch alone. So each pool has its own limit, and numbers of replicas follow from either.
+
+    Args:
+        rates: Of replicas.
+        first_token_limit_s, per_token_limit_s: Limits of the 99th percentiles; the first of shape (n,) where pairs differ.
+    """
+    decode = np.array([_decode_per_s(rates, row, per_token_limit_s) for row in range(rates.prefill_s.size)])
+    service = np.maximum(rates.prefill_s, rates.transfer_busy_s)
+    later = rates.transfer_s + rates.token_s[:, 0]
+    low, high = np.zeros_like(service), 1.0 / service
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        first = first_token_p99_s(rate_per_s=middle, service_s=service, variation=rates.prompt_variation)
+        keeps = first + later <= first_token_limit_s
+        low, high = np.where(keeps, middle, low), np.where(keeps, high, middle)
+    # nothing is kept where even a prompt that finds nobody is late
+    alone = first_token_p99_s(rate_per_s=np.zeros(1), service_s=service, variation=rates.prompt_variation)
+    prefill = np.where(alone + later <= first_token_limit_s, low, 0.0)
+    if rates.receive_s is not None:
+        decode = np.minimum(decode, 1.0 / rates.receive_s)
+    return ReplicaRates(prefill, np.where(rates.most_sequences >= 1.0, decode, 0.0))
+
+
+def _held(rates: PoolRates, row: int) -> tuple[Floats, Floats]:
+    """Batches that a decode replica holds, and their time for each token."""
+    holds = rates.batches <= max(float(rates.most_sequences[row]), 1.0)
+    return rates.batches[holds], np.maximum.accumulate(rates.token_s[row][holds])
+
+
+def _decode_per_s(rates: PoolRates, row: int, limit_s: float) -> float:
+    """Rate of the largest batch whose tail keeps the limit: the batch is a Poisson number, and who comes while it is large
+    decodes slowly for long."""
+    batches, token = _held(rates, row)
+    if token[0] > limit_s:
+        return 0.0
+    batch = MOST_HELD * float(batches[-1])
+    if token[-1] > limit_s:
+        met = float(np.interp(limit_s, token, batches))
+        root = (np.sqrt(P99**2 + 4.0 * max(met - 1.0, 0.0)) - P99) / 2.0
+        batch = min(batch, float(root**2))
+    # between the batches of the table the rate runs straight, here as where a split's batch is read from its rate
+    of_replica = batches / (float(np.ravel(rates.output_tokens)[0]) * token)
+    return float(np.interp(batch, np.concatenate([[0.0], batches]), np.concatenate([[0.0], of_replica])))
+
+
 def best_split(
     rates: PoolRates,
     *,
     prefill_gpus: Floats,
     decode_gpus: Floats,
     gpus: int,
-    first_token_limit_s: float,
+    first_token_limit_s: Floats | float,
     per_token_limit_s: float,
     limits: PoolLimits | None = None,
 ) -> Split:
@@ -145,63 +212,54 @@ def best_split(
         rates: Of replicas, for each pair of layouts.
         prefill_gpus, decode_gpus: GPUs of a replica of either kind, shape (n,).
         gpus: Of both pools.
-        first_token_limit_s, per_token_limit_s: Limits of the 99th percentiles.
+        first_token_limit_s, per_token_limit_s: Limits of the 99th percentiles; the first of shape (n,) where pairs differ.
         limits: What is set for each pool.
 
     Returns:
         See `Split`; of equal rates the earlier pair, then fewer prefill replicas.
     """
     best, tried = Split(0, 0, 0, 0.0, np.inf, np.inf, 0), 0
+    able = replica_rates(rates, first_token_limit_s=first_token_limit_s, per_token_limit_s=per_token_limit_s)
     for row in range(prefill_gpus.size):
         prefill, decode = _replicas(
             limits or PoolLimits(), gpus, float(prefill_gpus[row]), float(decode_gpus[row])
         )
-        if not prefill.size or rates.most_sequences[row] < 1.0:
+        tried += prefill.size
+        if not prefill.size:
             continue
-        rate, first, token = _curves(rates, row, prefill, decode)
-        tried += rate.size
-        fits = (first <= first_token_limit_s) & (token <= per_token_limit_s)
-        place = np.unravel_index(int(np.argmax(np.where(fits, rate, 0.0))), rate.shape)
-        if fits[place] and rate[place] > best.rate_per_s:
-            best = Split(
-                row, int(prefill[place[0], 0]), int(decode[place[0], 0]), float(rate[place]), float(first[place]),
-                float(token[place]), 0,
-            )  # fmt: skip
-    return Split(
-        best.row, best.prefill_replicas, best.decode_replicas, best.rate_per_s, best.first_token_p99_s,
-        best.per_token_p99_s, tried,
-    )  # fmt: skip
+        rate = np.minimum(prefill * able.prefill_per_s[row], decode * able.decode_per_s[row])
+        place = int(np.argmax(rate))
+        if rate[place] > best.rate_per_s:
+            best = _split(rates, row, int(prefill[place]), int(decode[place]), float(rate[place]))
+    return replace(best, tried=tried)
 
 
 def _replicas(
     limits: PoolLimits, gpus: int, prefill_gpus: float, decode_gpus: float
 ) -> tuple[Floats, Floats]:
-    """Numbers of replicas of either pool that go together, two columns."""
+    """Numbers of replicas of either pool that go together."""
     most = gpus - decode_gpus if limits.prefill_gpus is None else limits.prefill_gpus
-    prefill = np.arange(1.0, most // prefill_gpus + 1.0)[:, None]
+    prefill = np.arange(1.0, most // prefill_gpus + 1.0)
     if limits.prefill_replicas is not None:
-        prefill = prefill[prefill[:, 0] == limits.prefill_replicas]
+        prefill = prefill[prefill == limits.prefill_replicas]
     left = gpus - prefill * prefill_gpus if limits.decode_gpus is None else limits.decode_gpus + 0.0 * prefill
     decode = np.floor(left / decode_gpus)
     wanted = 1 if limits.decode_replicas is None else limits.decode_replicas
-    able = decode[:, 0] >= wanted
+    able = decode >= wanted
     prefill, decode = prefill[able], decode[able]
     return prefill, decode if limits.decode_replicas is None else np.full_like(decode, wanted)
 
 
-def _curves(rates: PoolRates, row: int, prefill: Floats, decode: Floats) -> tuple[Floats, Floats, Floats]:
-    """Rates of the two pools together with their tails, shape (splits, rates)."""
-    holds = rates.batches <= rates.most_sequences[row]
-    batches, token = rates.batches[holds], rates.token_s[row][holds]
-    output = float(np.ravel(rates.output_tokens)[0])
-    of_replica = batches / (output * token)
-    service = np.maximum(rates.prefill_s[row], rates.transfer_busy_s[row])
-    most = np.minimum(decode * of_replica[-1], prefill / service)
-    if rates.receive_s is not None:
-        most = np.minimum(most, decode / rates.receive_s[row])
-    rate = most * np.arange(1.0, RATES + 1.0) / RATES
-    batch = np.interp(rate / decode, of_replica, batches)
-    # The batch is a Poisson number; who comes while it is large decodes slowly for long.
+def _split(rates: PoolRates, row: int, prefill: int, decode: int, rate: float) -> Split:
+    """Pools at a rate, with their tails."""
+    batches, token = _held(rates, row)
+    of_replica = batches / (float(np.ravel(rates.output_tokens)[0]) * token)
+    batch = float(
+        np.interp(rate / decode, np.concatenate([[0.0], of_replica]), np.concatenate([[0.0], batches]))
+    )
+    service = np.maximum(rates.prefill_s[[row]], rates.transfer_busy_s[[row]])
+    variation = np.broadcast_to(rates.prompt_variation, rates.prefill_s.shape)[[row]]
+    first = first_token_p99_s(rate_per_s=np.array([rate / prefill]), service_s=service, variation=variation)
     tail = np.interp(batch + 1.0 + P99 * np.sqrt(batch), batches, token)
-    first = first_token_p99_s(rate_per_s=rate / prefill, service_s=service, variation=rates.prompt_variation)
-    return rate, first + rates.transfer_s[row] + token[0], tail
+    later = float(rates.transfer_s[row] + rates.token_s[row][0])
+    return Split(row, prefill, decode, rate, float(first[0]) + later, float(tail), 0)

@@ -53,6 +53,7 @@ def scale_up_domain(
     named: Sequence[str] = (),
     narrow: bool = False,
     staged: bool = False,
+    ratio_key: str = RATIO_KEY,
 ) -> ScaleUpDomain:
     """Curves for a domain, from the firmest rung that carries each.
 
@@ -62,6 +63,7 @@ def scale_up_domain(
         domain_ranks: Accelerators of the domain.
         named: Profiles that go before all others.
         narrow, staged: See `ladder.domain_curves`.
+        ratio_key: Line of the band of its curves; another one for a second kind of accelerator.
 
     Raises:
         CatalogError: A named profile doesn't exist.
@@ -71,7 +73,9 @@ def scale_up_domain(
     rates = link_rates(assumed, accelerator, scaleup)
     curves = domain_curves(shelf, rates, domain_ranks=domain_ranks, bands=bands, narrow=narrow, staged=staged)
     speaking = curves.group(Collective.ALL_REDUCE, curves.sizes[-1])
-    return ScaleUpDomain(curves, shelf, _time_ratio(assumed, speaking, shelf), speaking)
+    return ScaleUpDomain(
+        curves, shelf, _time_ratio(assumed, speaking, shelf, ratio_key, accelerator.item.name), speaking
+    )
 
 
 def _fraction(assumed: Assumed, key: str) -> float:
@@ -79,12 +83,12 @@ def _fraction(assumed: Assumed, key: str) -> float:
     return figure.value
 
 
-def _time_ratio(assumed: Assumed, speaking: GroupCurve, shelf: Shelf) -> Floats:
-    if RATIO_KEY in assumed.ledger:
-        return assumed.use(assumed.ledger[RATIO_KEY])
-    width = speaking.half_width_fraction
+def _time_ratio(assumed: Assumed, speaking: GroupCurve, shelf: Shelf, key: str, name: str) -> Floats:
+    if key in assumed.ledger:
+        return assumed.use(assumed.ledger[key])
+    width, of = speaking.half_width_fraction, "" if key == RATIO_KEY else f", {name}"
     line = assumed.ledger.given(
-        RATIO_KEY, "Scale-up collectives, time over the curves", "1", 1.0, evidence(speaking, shelf),
+        key, f"Scale-up collectives, time over the curves{of}", "1", 1.0, evidence(speaking, shelf),
         low=1.0 / (1.0 + width), high=1.0 + width,
     )  # fmt: skip
     return assumed.use(line)

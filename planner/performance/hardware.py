@@ -16,7 +16,7 @@ from planner.errors import DesignError, Problem, Remedy
 from planner.performance.assumed import Assumed, family
 from planner.performance.capped import capped
 from planner.performance.collectives import Collective, Link
-from planner.performance.domain import ScaleUpDomain, accelerator_line, scale_up_domain
+from planner.performance.domain import RATIO_KEY, ScaleUpDomain, accelerator_line, scale_up_domain
 from planner.performance.engine_reduce import EngineReduce, engine_reduce
 from planner.performance.kernel_ratios import gemm_ratio, memory_ratio
 from planner.performance.links import Links, NetworkRatios
@@ -24,6 +24,7 @@ from planner.performance.measured_network import network_ratios
 from planner.performance.rails import Fabric, rails
 from planner.performance.roofline import ChipRates
 from planner.performance.spread import spread
+from planner.scenario.parts import GroupParts
 from planner.units import BITS_PER_BYTE, GIGA, MIB, TERA
 
 PCIE_GBIT_PER_S = {3: "pcie_gen3_x16", 4: "pcie_gen4_x16", 5: "pcie_gen5_x16", 6: "pcie_gen6_x16"}
@@ -98,31 +99,51 @@ def chip_rates(
     )
 
 
-def hardware(assumed: Assumed, cluster: Cluster, precision: Precision) -> Hardware:
-    """Chip and links of a cluster for one arithmetic."""
-    group = cluster.parts.groups[0]
+def hardware(
+    assumed: Assumed, cluster: Cluster, precision: Precision, group: GroupParts | None = None
+) -> Hardware:
+    """Chip and links of a cluster for one arithmetic.
+
+    Args:
+        assumed: Takes the lines.
+        cluster: What is built.
+        precision: Of the matrix products.
+        group: Whose machine; the first by default, which is that of all where the plan has servers of one kind.
+
+    Raises:
+        DesignError: The accelerator has no such arithmetic.
+    """
+    group = group or cluster.parts.groups[0]
     generation = family(group.accelerator.item.generation)
-    domain = cluster_domain(assumed, cluster)
-    links = cluster_links(assumed, cluster, domain)
+    domain = cluster_domain(assumed, cluster, group)
+    links = cluster_links(assumed, cluster, domain, group)
     asked = [
         index
         for index, one in enumerate(cluster.parts.loaded.scenario.workloads)
         if one.precision is precision
     ]
     chip = chip_rates(assumed, group.accelerator, precision, workloads=asked)
-    limited = capped(assumed, cluster)
-    memory = memory_ratio(assumed, domain.shelf) * limited.memory
+    limited, own = capped(assumed, cluster, group), second_kind(cluster, group)
+    memory = memory_ratio(assumed, domain.shelf, own=own) * limited.memory
     chip = replace(chip, memory_bytes_per_s=chip.memory_bytes_per_s * memory)
-    gemm = gemm_ratio(assumed, domain.shelf, precision) * limited.arithmetic
+    gemm = gemm_ratio(assumed, domain.shelf, precision, own=own) * limited.arithmetic
     return Hardware(generation, chip, links, domain, gemm, limited.arithmetic)
 
 
-def cluster_domain(assumed: Assumed, cluster: Cluster) -> ScaleUpDomain:
-    """Scale-up domain of a cluster's servers, with the profiles that its scenario names."""
-    group = cluster.parts.groups[0]
+def second_kind(cluster: Cluster, group: GroupParts) -> str:
+    """Middle of keys that each kind of accelerator has of its own; empty for that of the first group."""
+    own = group.accelerator.item.id
+    return "" if own == cluster.parts.groups[0].accelerator.item.id else f"{own}."
+
+
+def cluster_domain(assumed: Assumed, cluster: Cluster, group: GroupParts | None = None) -> ScaleUpDomain:
+    """Scale-up domain of a group's servers, the first by default, with the profiles that the scenario names."""
+    group = group or cluster.parts.groups[0]
+    family_key, name = RATIO_KEY.rsplit(".", 1)
     return scale_up_domain(
         assumed, group.accelerator, group.scaleup,
         domain_ranks=group.server.item.scaleup_domain_gpus, named=cluster.parts.loaded.scenario.calibration,
+        ratio_key=f"{family_key}.{second_kind(cluster, group)}{name}",
     )  # fmt: skip
 
 
@@ -145,10 +166,13 @@ def engine_link(assumed: Assumed, machine: Hardware) -> Link | EngineReduce:
     )
 
 
-def cluster_links(assumed: Assumed, cluster: Cluster, scale_up: ScaleUpDomain) -> Links:
-    """The network as one rank of a cluster's jobs sees it."""
+def cluster_links(
+    assumed: Assumed, cluster: Cluster, scale_up: ScaleUpDomain, group: GroupParts | None = None
+) -> Links:
+    """The network as one rank of a group, the first by default, sees it."""
     ledger, parts, fabric = assumed.ledger, cluster.parts, cluster.fabric
-    server = parts.groups[0].server.item
+    group = group or parts.groups[0]
+    server = group.server.item
     one = np.ones(1)
     rail_only = fabric.topology is Topology.RAIL_ONLY
     overhead = assumed("rail_only_overhead_fraction") if rail_only else np.zeros(1)
@@ -168,7 +192,7 @@ def cluster_links(assumed: Assumed, cluster: Cluster, scale_up: ScaleUpDomain) -
         Fabric(
             behaviour=parts.behaviour,
             nic_bytes_per_s=nic * (fabric.request.nics_per_node * cluster.nodes / parts.gpus),
-            host_bytes_per_s=one * host_slot_bytes_per_s(assumed.catalog, parts.groups[0].nic.item),
+            host_bytes_per_s=one * host_slot_bytes_per_s(assumed.catalog, group.nic.item),
             oversubscription=assumed.use(ledger["network.leaf.oversubscription"]) if fabric.leaves else one,
             nodes=one * cluster.nodes,
             leaf_nodes=one * max(1, fabric.nodes_per_leaf_group),

@@ -263,17 +263,24 @@ def batch_limit(
 
 
 def serving_flop_per_output_token(
-    shape: ModelShape, *, prompt_tokens: Floats, output_tokens: Floats
+    shape: ModelShape, *, prompt_tokens: Floats, output_tokens: Floats, found_tokens: Floats | None = None
 ) -> Floats:
     """Model FLOP for each output token, its share of the prompt included.
 
     Args:
         shape: The model.
         prompt_tokens, output_tokens: Lengths of a request.
+        found_tokens: Of the prompt, tokens at its beginning that a cache has already and nobody computes; none by default.
 
     Returns:
         Shape (n,), or whatever the arguments broadcast to.
     """
     total = prompt_tokens + output_tokens
     linear = 2.0 * (active_parameters(shape) - embedding_parameters(shape))
-    return (linear + attention_flop_per_token(shape, sequence_tokens=total)) * total / output_tokens
+    flop = (linear + attention_flop_per_token(shape, sequence_tokens=total)) * total
+    if found_tokens is not None:
+        # a sequence of no token has no mean span
+        one = np.maximum(found_tokens, 1.0)
+        saved = (linear + attention_flop_per_token(shape, sequence_tokens=one)) * found_tokens
+        flop = flop - np.where(found_tokens > 0.0, saved, 0.0)
+    return flop / output_tokens

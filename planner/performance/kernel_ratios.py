@@ -29,13 +29,14 @@ LARGE = 8192.0
 READS = "device_read"
 
 
-def gemm_ratio(assumed: Assumed, shelf: Shelf, precision: Precision) -> Floats:
+def gemm_ratio(assumed: Assumed, shelf: Shelf, precision: Precision, *, own: str = "") -> Floats:
     """Rate of matrix products of the user's machine over the reference run's, shape (n,); 1 without a run.
 
     Args:
         assumed: Takes the ledger line.
         shelf: Profiles of the accelerator.
         precision: Type of the operands.
+        own: Middle of the line's key, for a second kind of accelerator.
     """
     mine, reference = _pair(assumed, shelf)
     for fit, entry in _fits(mine, precision):
@@ -47,15 +48,15 @@ def gemm_ratio(assumed: Assumed, shelf: Shelf, precision: Precision) -> Floats:
                 )  # fmt: skip
                 spread = max(fit.errors.median_fraction, other.errors.median_fraction)
                 return _entered(
-                    assumed, f"calibration.gemm_{precision.value}_ratio",
+                    assumed, f"calibration.{own}gemm_{precision.value}_ratio",
                     f"{precision.value} matrix products, this machine over the reference run", float(ratio[0]),
                     spread, entry, f"large products of {entry.item.id} over {shipped.item.id}",
                 )  # fmt: skip
     return np.ones(1)
 
 
-def memory_ratio(assumed: Assumed, shelf: Shelf) -> Floats:
-    """Rate of reads of the device memory over the reference run's, shape (n,); 1 without a run."""
+def memory_ratio(assumed: Assumed, shelf: Shelf, *, own: str = "") -> Floats:
+    """Rate of reads of the device memory over the reference run's, shape (n,); 1 without a run. `own` as in `gemm_ratio`."""
     mine, reference = _pair(assumed, shelf)
     for fit, entry in _reads(mine):
         for other, shipped in _reads(reference):
@@ -64,7 +65,7 @@ def memory_ratio(assumed: Assumed, shelf: Shelf) -> Floats:
                     np.clip(fit.rate_gbyte_per_s / other.rate_gbyte_per_s, 1 / MOST_RATIO, MOST_RATIO)
                 )
                 return _entered(
-                    assumed, "calibration.memory_ratio", "Memory reads, this machine over the reference run",
+                    assumed, f"calibration.{own}memory_ratio", "Memory reads, this machine over the reference run",
                     ratio, max(fit.errors.median_fraction, 0.01), entry,
                     f"reads of {entry.item.id} over {shipped.item.id}",
                 )  # fmt: skip

@@ -42,6 +42,16 @@ def domain_curves(
         narrow: Whether elements are of 8 bits, whose sums run apart.
         staged: Whether peer-to-peer is off and bytes go through host memory.
     """
+    about = (*shelf.digests, rates, domain_ranks, bands, narrow, staged)
+    return shelf.catalog.worked_out(
+        ("domain curves", *about),
+        lambda: _domain_curves(shelf, rates, domain_ranks, bands, narrow=narrow, staged=staged),
+    )
+
+
+def _domain_curves(
+    shelf: Shelf, rates: LinkRates, domain_ranks: int, bands: Bands, *, narrow: bool, staged: bool
+) -> DomainCurves:
     largest = max(domain_ranks, 2)
     sizes = tuple(sorted({2**step for step in range(1, 1 + int(log2(largest)))} | {largest}))
     builder = _Builder(

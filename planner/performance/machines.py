@@ -9,16 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from planner.catalog.llm import Model
-from planner.catalog.schema import Accelerator, FabricBehaviour, Nic, Server, Switch
+from planner.catalog.schema import Accelerator, FabricBehaviour, Nic, ScaleUp, Server, Switch
 from planner.catalog.store import Catalog, Entry
 from planner.choices import Precision
 from planner.design.cluster import Cluster, draw_cluster
 from planner.design.inventory import enter_design
 from planner.ledger import Ledger
-from planner.performance.assumed import Assumed
+from planner.performance.assumed import Assumed, family
+from planner.performance.collectives import Link
 from planner.performance.corrections import TrainingConstants
-from planner.performance.hardware import Hardware, hardware
-from planner.performance.links import Links
+from planner.performance.domain import scale_up_domain
+from planner.performance.hardware import Hardware, chip_rates, hardware
+from planner.performance.links import Links, NetworkRatios
 from planner.performance.rails import Fabric, rails
 from planner.performance.settings import REFERENCE_BLACKWELL, training_constants
 from planner.scenario.load import load_text
@@ -34,26 +36,44 @@ site: {{location: {site}, cooling: {cooling}, rack_limit_kw: 1000}}
 """
 LEAF_SWITCH = "qm9700"
 """Switch whose half of ports is taken for the nodes of a leaf, which measured runs don't state."""
+HOST_GPUS = 8
+"""Accelerators of a bare host: what servers of cards hold."""
+HOST_LINK = "pcie-5-x16"
+"""Between cards that no link of their own joins."""
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """One server of a kind, as the models take it.
+class Node:
+    """Accelerators that share a host, as the models take them.
 
     Attributes:
+        name: Server of the catalog, or the accelerator with the words for a bare host.
+        accelerator: What computes.
         assumed: For further figures of the catalog.
         hardware: Chip and links; outside the scale-up domain there is nothing yet, see `with_network`.
         constants: Corrections of a present-day stack.
-        nic_gbit_per_s: Rate of the server's own NICs for each accelerator.
         node_gpus: Accelerators of a node: a server, or a tray of a rack.
     """
 
-    server: Entry[Server]
+    name: str
+    accelerator: Entry[Accelerator]
     assumed: Assumed
     hardware: Hardware
     constants: TrainingConstants
-    nic_gbit_per_s: float
     node_gpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Node):
+    """One server of the catalog.
+
+    Attributes:
+        server: Item of the catalog.
+        nic_gbit_per_s: Rate of the server's own NICs for each accelerator.
+    """
+
+    server: Entry[Server]
+    nic_gbit_per_s: float
 
 
 class Machines:
@@ -62,6 +82,7 @@ class Machines:
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self._known: dict[tuple[str, Precision], Machine] = {}
+        self._bare: dict[tuple[str, Precision, bool], Node] = {}
 
     def get(self, server: Entry[Server], precision: Precision) -> Machine:
         """The machine of a server.
@@ -73,6 +94,23 @@ class Machines:
         if key not in self._known:
             self._known[key] = self._draw(server, precision)
         return self._known[key]
+
+    def bare(self, chip: Entry[Accelerator], precision: Precision, *, ranks: int) -> Node:
+        """Accelerators on a host that the catalog doesn't know; see `bare_hardware`.
+
+        Raises:
+            DesignError: The accelerator has no such arithmetic.
+        """
+        most = self.catalog.get(ScaleUp, chip.item.scaleup).domain_gpus_max if chip.item.scaleup else None
+        key = (chip.item.id, precision, most is not None and ranks > most)
+        if key not in self._bare:
+            assumed = Assumed(Ledger(months=1), self.catalog)
+            found = bare_hardware(assumed, chip, precision, ranks=ranks)
+            self._bare[key] = Node(
+                f"bare host of {chip.item.id}", chip, assumed, found,
+                training_constants(assumed, chip, found, precision), HOST_GPUS,
+            )  # fmt: skip
+        return self._bare[key]
 
     @cached_property
     def _any_model(self) -> str:
@@ -91,16 +129,53 @@ class Machines:
         assumed = Assumed(ledger, self.catalog)
         machine = hardware(assumed, cluster, precision)
         own = cluster.parts.groups[0].accelerator
-        nic = self.catalog.get(Nic, item.compute_nics.nic)
-        rate = nic.port_rate_gbit_per_s.value * nic.ports * item.compute_nics.count / item.gpus
         return Machine(
-            server, assumed, machine, training_constants(assumed, own, machine, precision), rate,
-            item.gpus // (item.trays or 1),
+            item.id, own, assumed, machine, training_constants(assumed, own, machine, precision),
+            item.gpus // (item.trays or 1), server, own_nic_gbit_per_s(self.catalog, item),
         )  # fmt: skip
 
 
+def own_nic_gbit_per_s(catalog: Catalog, server: Server) -> float:
+    """Rate of a server's compute NICs for each of its accelerators, one direction."""
+    nic = catalog.get(Nic, server.compute_nics.nic)
+    return nic.port_rate_gbit_per_s.value * nic.ports * server.compute_nics.count / server.gpus
+
+
+def bare_hardware(
+    assumed: Assumed, chip: Entry[Accelerator], precision: Precision, *, ranks: int
+) -> Hardware:
+    """Chip and links of accelerators on a host that the catalog doesn't know, with no network.
+
+    Args:
+        assumed: Takes the lines.
+        chip: Accelerator.
+        precision: Arithmetic of the narrowest products.
+        ranks: Accelerators that talk to each other; more than the accelerator's own link joins talk over the host's
+            slots.
+
+    Raises:
+        DesignError: The accelerator has no such arithmetic.
+    """
+    catalog, one, joined = assumed.catalog, np.ones(1), chip
+    link = catalog.entry(ScaleUp, chip.item.scaleup) if chip.item.scaleup else None
+    most = link.item.domain_gpus_max if link is not None else None
+    if link is None or (most is not None and ranks > most):
+        link = catalog.entry(ScaleUp, HOST_LINK)
+        unbridged = {"scaleup": link.item.id, "scaleup_gbyte_per_s": None}
+        joined = replace(chip, item=chip.item.model_copy(update=unbridged))
+    size = max(HOST_GPUS, link.item.domain_gpus_max or 0)
+    domain = scale_up_domain(assumed, joined, link, domain_ranks=size)
+    nothing = Link(one * np.inf, np.zeros(1), np.zeros(1), np.zeros(1))
+    links = Links(
+        domain.curves, domain.time_ratio, nothing, nothing, one * size, one * size, np.zeros(1),
+        assumed("hierarchical_pipeline_fill_s"), one, NetworkRatios(),
+    )  # fmt: skip
+    rates = chip_rates(assumed, chip, precision)
+    return Hardware(family(chip.item.generation), rates, links, domain, one, one)
+
+
 def with_network(
-    machine: Machine, *, nodes: float, nic_gbit_per_s: float, behaviour: str, node_gpus: int
+    machine: Node, *, nodes: float, nic_gbit_per_s: float, behaviour: str, node_gpus: int
 ) -> Links:
     """Links of a machine that stands in a network without oversubscription.
 
@@ -132,7 +207,7 @@ def with_network(
     )
 
 
-def power_ratios(machine: Machine, *, form: str, limit_w: float | None = None) -> tuple[float, float]:
+def power_ratios(machine: Node, *, form: str, limit_w: float | None = None) -> tuple[float, float]:
     """Power limit over that of the part on which rates were found: of the format, and of 16-bit products.
 
     Args:
@@ -141,11 +216,44 @@ def power_ratios(machine: Machine, *, form: str, limit_w: float | None = None) -
         limit_w: Limit of a variant; the catalog's by default.
     """
     catalog = machine.assumed.catalog
-    own = catalog.get(Accelerator, machine.server.item.accelerator)
+    own = machine.accelerator.item
     if own.tdp_w is None:
         return 1.0, 1.0
-    wide = (limit_w or own.tdp_w.value) / own.tdp_w.value
+    wide = (limit_w or own.tdp_w.value) / own.tdp_w.value * _cooler(catalog, own, machine.hardware.generation)
     reference = catalog.get(Accelerator, REFERENCE_BLACKWELL).tdp_w
     if machine.hardware.generation != "blackwell" or form == "16bit" or reference is None:
         return wide, wide
     return wide * own.tdp_w.value / reference.value, wide
+
+
+REFERENCE_PARTS = {"ampere": "a100-sxm4-80gb", "hopper": "h100-sxm5-80gb"}
+"""Parts on which the rates of a generation were found."""
+
+
+def _cooler(catalog: Catalog, own: Accelerator, generation: str) -> float:
+    """Power for each FLOP of peak over that of the generation's reference part, where a card has less of it.
+
+    >>> from planner.resources import shipped
+    >>> catalog = Catalog([shipped("catalog")])
+    >>> [round(_cooler(catalog, catalog.get(Accelerator, one), "hopper"), 2)
+    ...     for one in ("h100-pcie-80gb", "h200-sxm-141gb")]
+    [0.65, 1.0]
+    """
+    if generation not in REFERENCE_PARTS:
+        return 1.0
+    return power_per_flop_ratio(own, catalog.get(Accelerator, REFERENCE_PARTS[generation]))
+
+
+def power_per_flop_ratio(own: Accelerator, reference: Accelerator) -> float:
+    """Power limit for each FLOP of peak over that of a reference part, at most 1; 1 where either states no limit.
+
+    >>> from planner.resources import shipped
+    >>> catalog = Catalog([shipped("catalog")])
+    >>> cards = [catalog.get(Accelerator, one) for one in ("h100-pcie-80gb", "h100-sxm5-80gb")]
+    >>> round(power_per_flop_ratio(*cards), 2)
+    0.65
+    """
+    if own.tdp_w is None or reference.tdp_w is None:
+        return 1.0
+    each = own.tdp_w.value / own.bf16_tflop_per_s.value
+    return min(1.0, each * reference.bf16_tflop_per_s.value / reference.tdp_w.value)

@@ -64,7 +64,7 @@ def plan_table(plan: Plan, places: NDArray[np.intp]) -> NDArray[np.float64]:
 def whole_table(plan: Plan) -> NDArray[np.float64]:
     """All plans of a batch, one a row."""
     values = [getattr(plan, one.name) for one in fields(plan)]
-    table = np.empty((*np.broadcast_shapes(*(value.shape for value in values)), len(values)))
+    table = np.empty((*np.broadcast(*values).shape, len(values)))
     for column, value in enumerate(values):
         table[..., column] = value
     return table.reshape(-1, len(values))

@@ -9,15 +9,15 @@ import numpy as np
 
 from planner.design.cluster import Cluster
 from planner.design.storage import checkpoint_bytes
-from planner.ledger import Ledger, Line
+from planner.ledger import Ledger
 from planner.ledger.nodes import Const, Expr, added, maximum
 from planner.performance.assumed import Assumed
+from planner.performance.availability import enter_availability, failure_rates
 from planner.performance.domain import ScaleUpDomain
 from planner.performance.hardware import cluster_domain, cluster_links
 from planner.performance.links import Links
 from planner.performance.models import parameters
 from planner.performance.reliability import (
-    availability_with_spares,
     best_interval_s,
     checkpoint_write_s,
     down_fraction,
@@ -28,7 +28,7 @@ from planner.performance.reliability import (
 from planner.performance.serve import Served, serve
 from planner.performance.serving_lines import serving_lines
 from planner.performance.train import PARTS, Trained, train
-from planner.scenario.givens import assume, figure_line, wish_line
+from planner.scenario.givens import assume, figure_line
 from planner.scenario.limits import LOAD_OUTCOME
 from planner.scenario.schema import TokenBudget, WorkloadKind
 from planner.units import GIGA, MEGA, SECONDS_PER_DAY, SECONDS_PER_HOUR
@@ -46,12 +46,32 @@ class Performance:
     """Curves of collectives in a server or rack, with what they rest on."""
     links: Links
     """The same with the network between servers, where there is one."""
+    further: tuple[tuple[str, ScaleUpDomain], ...] = ()
+    """Accelerator and curves of every further kind, where servers are of several."""
+
+    @property
+    def domains(self) -> tuple[ScaleUpDomain, ...]:
+        """Curves of every kind of accelerator."""
+        return (self.domain, *(domain for _, domain in self.further))
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Profiles that the scenario names and that speak for none of its accelerators, with the reason."""
+        shelves = [one.shelf for one in self.domains]
+        used = {entry.item.id for one in shelves for entry in (*one.own, *one.siblings)}
+        said = dict.fromkeys(text for one in shelves for text in one.refused)
+        return tuple(text for text in said if text.partition(":")[0] not in used)
 
 
-def predict(ledger: Ledger, cluster: Cluster) -> Performance:
+def predict(ledger: Ledger, cluster: Cluster, like: Performance | None = None) -> Performance:
     """Enter every workload, availability and goodput, and the outcome lines.
 
     Headline keys speak of the first workload of each kind; all of them stand under ``workload.<id>``.
+
+    Args:
+        ledger: Takes the lines.
+        cluster: What is built.
+        like: What an earlier call for the same cluster gave, whose training plans are kept.
 
     Raises:
         DesignError: A workload can't run on the cluster.
@@ -63,13 +83,14 @@ def predict(ledger: Ledger, cluster: Cluster) -> Performance:
         first, before = not known, len(ledger.lines)
         key = f"performance.{workload.kind.value}" if first else f"workload.{workload.id}"
         if workload.kind is WorkloadKind.TRAINING:
-            trained.append(train(ledger, cluster, workload, index, key))
+            choice = like.trained[len(trained)].choice if like is not None else None
+            trained.append(train(ledger, cluster, workload, index, key, choice))
         else:
             served.append(serve(ledger, cluster, workload, index, key))
             serving_lines(ledger, cluster, served[-1], index)
         if first:
             _mirror(ledger, key, f"workload.{workload.id}", before)
-    _availability(ledger, cluster)
+    enter_availability(ledger, cluster)
     for one in trained:
         _job_availability(ledger, cluster, one)
         _training_goodput(ledger, cluster, one)
@@ -79,7 +100,14 @@ def predict(ledger: Ledger, cluster: Cluster) -> Performance:
     assumed = Assumed(ledger, cluster.parts.catalog)
     domain = cluster_domain(assumed, cluster)
     links = cluster_links(assumed, cluster, domain)
-    return Performance(tuple(trained), tuple(served), domain, links)
+    kinds = {one.accelerator.item.id: one for one in reversed(cluster.parts.machines)}
+    kinds.pop(cluster.parts.groups[0].accelerator.item.id)
+    further = [
+        (one.accelerator.item.name, cluster_domain(assumed, cluster, one))
+        for one in cluster.parts.machines
+        if kinds.get(one.accelerator.item.id) is one
+    ]
+    return Performance(tuple(trained), tuple(served), domain, links, tuple(further))
 
 
 def _mirror(ledger: Ledger, key: str, own: str, before: int) -> None:
@@ -87,46 +115,6 @@ def _mirror(ledger: Ledger, key: str, own: str, before: int) -> None:
     for line in list(ledger.lines.values())[before:]:
         if line.key.startswith(f"{key}."):
             ledger.derive(own + line.key.removeprefix(key), line.label, line.unit, line)
-
-
-def _rates(assumed: Assumed) -> dict[str, Line]:
-    names = {
-        "gpu": ("gpu_failures_per_gpu_hour", "Failures of a GPU"),
-        "node": ("node_failures_per_node_hour", "Hardware failures of a node, without its GPUs"),
-        "software": ("software_failures_per_node_hour", "Software and host interruptions of a node"),
-        "link": ("link_failures_per_link_hour", "Failures of a link"),
-    }
-    return {
-        name: assume(assumed.ledger, assumed.catalog, "performance", key, label, "1/h")
-        for name, (key, label) in names.items()
-    }
-
-
-def _availability(ledger: Ledger, cluster: Cluster) -> None:
-    """Mean share of GPU-hours that work, spare servers standing in for those under repair."""
-    assumed, parts = Assumed(ledger, cluster.parts.catalog), cluster.parts
-    rates = _rates(assumed)
-    repair = assume(ledger, parts.catalog, "performance", "node_repair_hours", "Repair of a node", "h")
-    per_node = parts.gpus / cluster.nodes
-    hourly = assumed.use(rates["gpu"]) * per_node + assumed.use(rates["node"])
-    down = down_fraction(
-        failures_per_s=hourly / SECONDS_PER_HOUR, repair_s=assumed.use(repair) * SECONDS_PER_HOUR
-    )
-    nodes = np.array([float(cluster.nodes)])
-    planned = wish_line(
-        ledger, parts.loaded, "performance.spare_fraction", "Spare servers availability is computed with",
-        "fraction", parts.spare_fraction, "cluster", "spare_fraction",
-    )  # fmt: skip
-    servers = sum(group.servers for group in parts.groups)
-    # whole servers are kept, each of as many nodes as it has trays
-    spare = np.ceil(np.round(assumed.use(planned) * servers, 6)) * (cluster.nodes / servers)
-    spares = availability_with_spares(wanted_nodes=nodes, spare_nodes=spare, down_fraction=down)
-    ledger.compute(
-        "performance.availability_fraction", "Share of GPU-hours available", "fraction",
-        spares.available_fraction, function=availability_with_spares,
-        inputs=[*assumed.lines, ledger["cluster.gpus"]],
-        note="nodes under repair, less those that spares replace",
-    )  # fmt: skip
 
 
 def _job_availability(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
@@ -148,7 +136,7 @@ def _job_availability(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
 
 def _training_goodput(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
     assumed, parts = Assumed(ledger, cluster.parts.catalog), cluster.parts
-    rates = {name: assumed.use(line) / SECONDS_PER_HOUR for name, line in _rates(assumed).items()}
+    rates = {name: assumed.use(line) / SECONDS_PER_HOUR for name, line in failure_rates(assumed).items()}
     gpus, nodes = assumed.use(ledger["cluster.gpus"]), np.array([float(cluster.nodes)])
     rate = interruptions_per_s(
         gpus=gpus, nodes=nodes, links=np.array([float(cluster.fabric.node_leaf_links)]),
@@ -264,7 +252,7 @@ def _training_days(ledger: Ledger, cluster: Cluster, found: Trained) -> None:
 
 def _serving_goodput(ledger: Ledger, cluster: Cluster, found: Served) -> None:
     assumed = Assumed(ledger, cluster.parts.catalog)
-    rates = {name: assumed.use(line) / SECONDS_PER_HOUR for name, line in _rates(assumed).items()}
+    rates = {name: assumed.use(line) / SECONDS_PER_HOUR for name, line in failure_rates(assumed).items()}
     ranks = found.layout.replica_ranks
     nodes = ranks * cluster.nodes / cluster.parts.gpus
     rate = interruptions_per_s(

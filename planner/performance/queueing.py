@@ -1,8 +1,7 @@
 """Waiting of requests at a replica that prefills and decodes in one queue, arrivals Poisson: closed form.
 
-Whoever comes during a step is taken in by the next one, so step lengths follow each other as a branching process with
-immigration: S' = decode + prefill x Poisson(rate x S). Its moments are known in closed form, and with them those of the
-wait. What the process leaves out (a step's token budget, fluctuation of the batch) is a ratio fitted to the simulator.
+Steps follow each other as `queueing_steps` says. A request waits for the rest of the step it finds, then for its own with
+all who came meanwhile; where a prompt fills much of a step's token budget, prompts wait for each other in line.
 """
 
 from __future__ import annotations
@@ -14,9 +13,18 @@ from typing import Final
 import numpy as np
 
 from planner.arrays import Floats
+from planner.performance.queueing_steps import Arrivals, StepMoments, step_moments
 
 P50, P95, P99 = 0.0, 1.6449, 2.3263
 """Places of percentiles in a normal distribution, standard deviations from its mean."""
+MOST_CHUNKS: Final = 8
+"""Steps of a prompt that are counted one by one; beyond, half a step more than its tokens fill."""
+LEFT_SHARE: Final = 0.2
+"""Of a step that a prompt's end fills, what later prompts find free: chosen, as is `TOKEN_RATIO`, by 1,059 simulated runs,
+where half of a step would be left by chance alone."""
+TOKEN_RATIO: Final = 0.75
+"""Of the squared variation of a request's mean time for each token: lives are finite, and swings longer than one."""
+MOST_SKEW, LEAST_SKEW = 6.0, 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +41,6 @@ class Tails:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrivals:
-    """What comes to a replica, and what a request costs there; fields broadcast to shape (n,).
-
-    Attributes:
-        rate_per_s: Requests a second.
-        decode_s: A step without prompts, with the batch that a request finds and itself.
-        prefill_s: Marginal time of a prompt in a step.
-        output_tokens: Mean tokens of an answer after the first, over the tokens that a step yields.
-        step_share: Prompt's tokens over those that fit a step beside its decodes.
-        prompt_variation, output_variation: Standard deviation of the lengths over their means.
-    """
-
-    rate_per_s: Floats
-    decode_s: Floats
-    prefill_s: Floats
-    output_tokens: Floats
-    step_share: Floats
-    prompt_variation: Floats
-    output_variation: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class Latency:
     """Seconds to the first token and between later ones, shape (n,): means and percentiles over requests."""
 
@@ -66,22 +52,6 @@ class Latency:
     per_token_p50_s: Floats
     per_token_p95_s: Floats
     per_token_p99_s: Floats
-
-
-SIMULATED: Final = {
-    "first_token_mean_s": (-0.014, 0.220, 0.030, 0.111, -0.164),
-    "first_token_p50_s": (-0.008, 0.196, 0.016, -0.068, -0.265),
-    "first_token_p95_s": (0.001, 0.467, 0.041, 0.234, -0.266),
-    "first_token_p99_s": (0.007, 0.672, -0.035, 0.566, -0.149),
-    "per_token_mean_s": (-0.014, 0.114, 0.030, -0.093, 0.502),
-    "per_token_p50_s": (-0.012, 0.082, 0.006, -0.064, 0.195),
-    "per_token_p95_s": (0.026, 0.140, 0.097, -0.128, 0.682),
-    "per_token_p99_s": (0.050, -0.023, 0.165, -0.142, 1.620),
-}
-"""Logarithm of the simulated over the branching process's value, by `ratio_features`: least squares over 294 runs (six
-models and machines, five lengths, even and lognormal, 20 to 85 % load). Under another seed the closed form is off by
-1 % (median; 90th percentile 5 %) on the mean time to first token and for each token, by 5 % (17 %) on the 99th
-percentiles."""
 
 
 def arrival_rate_per_s(
@@ -137,128 +107,119 @@ def binding(*, memory_sequences: float, batch_sequences: float, prefill_share_fr
     return Binding.MEMORY if memory_sequences < batch_sequences else Binding.BATCH
 
 
-@dataclass(frozen=True, slots=True)
-class StepMoments:
-    """Steps of a replica as a branching process, shape (n,).
-
-    Attributes:
-        busy_fraction: Share of time in prefill.
-        mean_s: Of a step.
-        variance_s2: Of a step.
-        found_s: Mean length of the step that an arrival finds: long ones are found more often.
-        found_variance_s2: Its variance.
-    """
-
-    busy_fraction: Floats
-    mean_s: Floats
-    variance_s2: Floats
-    found_s: Floats
-    found_variance_s2: Floats
-
-
-def step_moments(arrivals: Arrivals) -> StepMoments:
-    """Moments of step lengths, of the shape that the fields broadcast to; infinite where prefill fills the time.
-
-    Source:
-        Cumulants of a compound Poisson sum, put equal before and after a step: mean d/(1-r), variance
-        l m2 mean/(1-r^2), third l m3 mean + 3 r l m2 variance over 1-r^3, for a rate l, decode time d, moments m2 and m3
-        of a prompt's time and r = l m1. Lengths are taken as lognormal.
-
-    >>> one = np.ones(1)
-    >>> step_moments(Arrivals(5.0 * one, 0.01 * one, 0.1 * one, 100.0 * one, 0.1 * one, 0.0 * one, 0.0 * one)).mean_s
-    array([0.02])
-    """
-    rate, prompt = arrivals.rate_per_s, arrivals.prefill_s
-    busy = rate * prompt
-    idle = np.where(busy < 1.0, 1.0 - busy, np.nan)
-    square = 1.0 + arrivals.prompt_variation**2
-    mean = arrivals.decode_s / idle
-    each = rate * prompt**2 * square
-    variance = each * mean / (idle * (1.0 + busy))
-    third = (each * prompt * square**2 * mean + 3.0 * busy * each * variance) / (
-        idle * (1.0 + busy + busy**2)
-    )
-    second_moment = variance + mean**2
-    found = second_moment / mean
-    found_second = (third + 3.0 * mean * variance + mean**3) / mean
-    return StepMoments(busy, mean, variance, found, np.maximum(found_second - found**2, 0.0))
-
-
 def further_steps(arrivals: Arrivals) -> Floats:
     """Steps after the first over which a prompt is spread in the mean, shape (n,).
 
-    Between equal lengths (whole steps above one) and exponential ones (one over e^(1/share) - 1) by their variation.
+    Chances that a lognormal length exceeds one, two and more budgets, summed; the normal distribution as a logistic one,
+    within 0.01.
 
     >>> one = np.ones(1)
-    >>> further_steps(Arrivals(one, one, one, one, 1.5 * one, 0.0 * one, 0.0 * one))
+    >>> further_steps(Arrivals(*[one] * 8, 1.5 * one, 0.0 * one, 0.0 * one)).round(3)
     array([1.])
     """
-    share = np.maximum(arrivals.step_share, 1e-3)
-    alike = np.maximum(np.ceil(share - 1e-9) - 1.0, 0.0)
-    weight = np.minimum(arrivals.prompt_variation, 1.0)
-    return np.asarray(alike + weight * (1.0 / np.expm1(1.0 / share) - alike))
+    share = arrivals.step_share
+    deviation = np.maximum(np.sqrt(np.log1p(arrivals.prompt_variation**2)), 0.02)
+    median = np.log(share) - deviation**2 / 2.0
+    steep = 1.702 / deviation
+    found = np.zeros(1)
+    for steps in range(1, MOST_CHUNKS + 1):
+        found = found + 1.0 / (1.0 + np.exp(np.clip(steep * (np.log(steps) - median), -500.0, 500.0)))
+    return np.where(share > MOST_CHUNKS, share - 0.5, np.where(share < 0.05, 0.0, found))
 
 
-MOST_SHARE, MOST_SPREAD, MOST_BUSY = 1.5, 0.6, 1.0
-"""Ends of the range that the ratios were fitted on; beyond them they stay."""
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A request's way to its first token, shape (n,): the mean, and what its spread is made of.
+
+    Attributes:
+        mean_s: All of it.
+        least_s: Nobody else there, the prompt a short one.
+        variance_s2: Of all of it.
+        skew: Its third cumulant over the variance's power of three halves.
+    """
+
+    mean_s: Floats
+    least_s: Floats
+    variance_s2: Floats
+    skew: Floats
 
 
-def ratio_features(arrivals: Arrivals) -> tuple[Floats, ...]:
-    """What the simulated over the branching process's value depends on: five arrays of shape (n,)."""
-    busy = np.minimum(arrivals.rate_per_s * arrivals.prefill_s, MOST_BUSY)
-    share = np.minimum(arrivals.step_share, MOST_SHARE)
-    square = np.minimum(arrivals.prompt_variation, 1.0) ** 2
-    spread = np.minimum(np.sqrt(_token_spread(arrivals)), MOST_SPREAD)
-    return np.ones_like(busy), busy**2, share, square * share, square * spread
-
-
-def _token_spread(arrivals: Arrivals) -> Floats:
-    """Squared variation of a request's mean time for each token: stalls by others' prompts are a Poisson count."""
-    busy = arrivals.rate_per_s * arrivals.prefill_s
-    square = 1.0 + arrivals.prompt_variation**2
-    idle = np.maximum(1.0 - busy, 1e-6)
-    stalls = arrivals.rate_per_s * arrivals.prefill_s**2 * square / idle
-    spread = stalls * (1.0 + arrivals.output_variation**2) / (arrivals.output_tokens * arrivals.decode_s)
-    return np.asarray(np.maximum(spread, 1e-9))
-
-
-def _gamma_percentile(mean: Floats, variance: Floats, place: float) -> Floats:
-    """Percentile of a gamma distribution (Wilson and Hilferty's cube), within 1 % where shape is 1 or more."""
-    inverse = variance / mean**2
-    cube = np.maximum(1.0 - inverse / 9.0 + place * np.sqrt(inverse) / 3.0, 0.0)
-    return np.asarray(mean * cube**3)
-
-
-def branching_latency(arrivals: Arrivals) -> Latency:
-    """Latencies of the branching process alone, from arrival to the end of the step that ends the prompt.
+def first_token_wait(arrivals: Arrivals, steps: StepMoments) -> Wait:
+    """From arrival to the end of the step that ends the prompt.
 
     Args:
-        arrivals: To a replica.
-
-    Returns:
-        Shape (n,), or whatever the fields broadcast to; infinite where prefill alone fills the time.
+        arrivals, steps: What comes, and how steps follow each other.
 
     Source:
-        Wait: the rest of the step found, uniform over it; then the own step with all who came during the one found.
-        Its mean and variance set a gamma distribution above the least time, a decode step and a short prompt.
+        Mean: half of the step found, and in the own step who came before in it, oneself, and who came after as far as the
+        budget has room. In line: as in an M/G/1 queue (Pollaczek and Khinchine) whose prompts pay for the steps that they
+        fill. Between both by how much of a step a prompt fills, and how full steps are. Spread: variances and third
+        cumulants of the parts added, the wait's as of a gamma distribution, the prompt's as of a lognormal length.
     """
-    a, steps = arrivals, step_moments(arrivals)
-    reach = 0.5 + steps.busy_fraction
-    mean = reach * steps.found_s + a.decode_s * (1.0 + further_steps(a)) + a.prefill_s
-    square = 1.0 + a.prompt_variation**2
-    variance = (
-        reach**2 * steps.found_variance_s2
-        + (steps.found_variance_s2 + steps.found_s**2) / 12.0
-        + a.rate_per_s * a.prefill_s**2 * square * steps.found_s
-        + (a.prefill_s * a.prompt_variation) ** 2
+    a, s = arrivals, steps
+    room = 1.0 / a.step_share
+    filled = np.minimum(s.prompts / room, 1.0)
+    in_line = 1.0 - (1.0 - np.minimum(a.step_share, 1.0) ** 2) * (1.0 - filled**2)
+    paid = a.prefill_s + in_line * a.step_share * a.decode_s
+    idle, left = 1.0 - s.busy_fraction, 1.0 - a.rate_per_s * paid
+    left = np.where((left > 0.0) & (filled < 1.0), left, np.nan)
+    longer = (paid / a.prefill_s) ** 2 * idle / left
+    found = s.mean_s + (s.found_s - s.mean_s) * longer
+    before = found / 2.0 * (1.0 + s.busy_fraction)
+    more = further_steps(a)
+    free = np.maximum(room - 1.0, LEFT_SHARE * room)
+    passing = found / 2.0 + more * (np.minimum(1.0, room) * a.prefill_s + a.decode_s)
+    behind = a.prefill_s * free * -np.expm1(-a.rate_per_s * passing / free)
+    mean = before + behind + a.prefill_s + a.decode_s * (1.0 + more)
+    together = _joined_variance_s2(a, s, found=found, longer=longer, behind=behind)
+    alone = (
+        before**2 + a.rate_per_s * paid**3 * a.square**3 / (3.0 * left) + 3.0 * s.swing_fraction * before**2
+        + behind * np.maximum(a.prefill_s * free - behind, 0.0)
+    )  # fmt: skip
+    waiting = (1.0 - in_line) * together + in_line * alone
+    own = a.prefill_s**2 * (a.square - 1.0)
+    third = 2.0 * waiting**2 / (before + behind) + a.prefill_s**3 * (a.square**3 - 3.0 * a.square + 2.0)
+    variance = waiting + own
+    skew = np.clip(third / variance**1.5, LEAST_SKEW, MOST_SKEW)
+    return Wait(mean, a.decode_s + LEAST_PROMPT * a.prefill_s, variance, skew)
+
+
+LEAST_PROMPT: Final = 0.3
+"""Least share of a mean prompt's time that a percentile is worked out for."""
+
+
+def _joined_variance_s2(
+    a: Arrivals, s: StepMoments, *, found: Floats, longer: Floats, behind: Floats
+) -> Floats:
+    """Variance of the wait where all who come during a step go into the next."""
+    busy = np.minimum(s.busy_fraction, 0.97)
+    each = a.rate_per_s * a.prefill_s**2 * a.square
+    variance, mean = s.prompts_variance_s2, s.mean_s
+    third = each * a.prefill_s * a.square**2 * mean + 3.0 * busy * each * variance
+    third = third / ((1.0 - busy) * (1.0 + busy + busy**2))
+    second = (third + 3.0 * variance * mean + mean**3) / mean
+    met = np.maximum(second - (mean + variance / mean) ** 2, 0.0) * longer**2
+    met = met * (1.0 + 3.0 * s.swing_fraction) + s.swing_fraction * found**2
+    # prompts that fill in beside each other in several attention groups delay a step less than one by one
+    beside = np.minimum(a.prefill_more_s / a.prefill_s, 1.0)
+    reach = np.minimum(0.5 + beside * (s.busy_fraction / 2.0 + behind / found), 0.5 + s.busy_fraction)
+    others = a.rate_per_s * (beside * a.prefill_s) ** 2 * a.square * found
+    return np.asarray(reach**2 * met + (met + found**2) / 12.0 + others)
+
+
+def _percentile(wait: Wait, place: float) -> Floats:
+    """Of a gamma distribution with the wait's three moments (Wilson and Hilferty's cube)."""
+    cube = np.maximum(1.0 + wait.skew * place / 6.0 - wait.skew**2 / 36.0, 0.0) ** 3
+    return np.asarray(
+        np.maximum(wait.mean_s + np.sqrt(wait.variance_s2) * 2.0 / wait.skew * (cube - 1.0), wait.least_s)
     )
-    # Few prompts are shorter than two standard deviations below their median.
-    least = a.decode_s + a.prefill_s * np.exp(-2.0 * np.sqrt(np.log1p(a.prompt_variation**2)))
-    first = [least + _gamma_percentile(mean - least, variance, place) for place in (P50, P95, P99)]
-    spread = _token_spread(a)
-    token = [steps.mean_s * _gamma_percentile(np.ones(1), spread, place) for place in (P50, P95, P99)]
-    found = (mean, *first, steps.mean_s + np.zeros_like(mean), *token)
-    return Latency(*(np.where(np.isnan(one), np.inf, one) for one in found))
+
+
+def _token_percentile(steps: StepMoments, place: float) -> Floats:
+    """Of a gamma distribution over requests."""
+    inverse = TOKEN_RATIO * steps.token_variance_fraction
+    cube = np.maximum(1.0 - inverse / 9.0 + place * np.sqrt(inverse) / 3.0, 0.0)
+    return np.asarray(steps.token_s * cube**3)
 
 
 def open_loop_latency(
@@ -278,34 +239,27 @@ def open_loop_latency(
         tokens_per_step: That a decode step yields for a request, above 1 with speculation.
 
     Returns:
-        Shape (n,), or whatever the arguments broadcast to; infinite where prefill alone fills the time.
+        Shape (n,), or whatever the arguments broadcast to; infinite where prefill alone fills the time, and to the first
+        token where prompts fill the budgets of all steps.
 
     Source:
-        `branching_latency` times ratios fitted to the simulator; see `SIMULATED` for their errors.
+        `step_moments` and `first_token_wait`; against the simulator see tests/fidelity/test_open_loop.py.
 
     >>> one = np.ones(1)
-    >>> slow = open_loop_latency(Arrivals(5.0 * one, 0.01 * one, 0.1 * one, 100.0 * one, 0.1 * one, 0.0 * one, 0.0 * one),
-    ...     first_token_fixed_s=0.0 * one, first_token_decode_steps=0.0 * one, tails=Tails(one, one))
+    >>> slow = open_loop_latency(Arrivals(5.0 * one, 10.0 * one, 0.01 * one, 1e-4 * one, 0.1 * one, 0.1 * one, one,
+    ...     100.0 * one, 0.1 * one, 0.0 * one, 0.0 * one), first_token_fixed_s=0.0 * one,
+    ...     first_token_decode_steps=0.0 * one, tails=Tails(one, one))
     >>> bool(slow.first_token_mean_s < slow.first_token_p99_s)
     True
     """
-    bare, features = branching_latency(arrivals), ratio_features(arrivals)
-    found = {}
-    for one in fields(Latency):
-        weights = SIMULATED[one.name]
-        exponent = sum(
-            (weight * feature for weight, feature in zip(weights, features, strict=True)), np.zeros(1)
-        )
-        found[one.name] = getattr(bare, one.name) * np.exp(exponent)
-    # fitted one by one, so they are put in order where nothing varies
-    for what in ("first_token", "per_token"):
-        for lower, upper in (("p50", "p95"), ("p95", "p99")):
-            found[f"{what}_{upper}_s"] = np.maximum(found[f"{what}_{upper}_s"], found[f"{what}_{lower}_s"])
-    extra = first_token_fixed_s + first_token_decode_steps * found["per_token_mean_s"]
-    for name in ("first_token_mean_s", "first_token_p50_s", "first_token_p95_s", "first_token_p99_s"):
-        found[name] = found[name] + extra
-    for name in ("per_token_mean_s", "per_token_p50_s", "per_token_p95_s", "per_token_p99_s"):
-        found[name] = found[name] / tokens_per_step
+    steps = step_moments(arrivals)
+    wait = first_token_wait(arrivals, steps)
+    extra = first_token_fixed_s + first_token_decode_steps * steps.token_s
+    first = [wait.mean_s + extra, *(_percentile(wait, place) + extra for place in (P50, P95, P99))]
+    token = [steps.token_s, *(_token_percentile(steps, place) for place in (P50, P95, P99))]
+    values = [*first, *(one / tokens_per_step for one in token)]
+    names = [one.name for one in fields(Latency)]
+    found = {name: np.where(np.isnan(one), np.inf, one) for name, one in zip(names, values, strict=True)}
     found["first_token_p99_s"] = found["first_token_p99_s"] * tails.first_token_ratio
     found["per_token_p99_s"] = found["per_token_p99_s"] * tails.per_token_ratio
     return Latency(**found)

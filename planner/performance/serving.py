@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.arrays import Floats
 from planner.performance.collectives import Link
@@ -19,16 +20,19 @@ from planner.performance.inference import (
     weight_bytes_per_rank,
 )
 from planner.performance.models import ModelShape
-from planner.performance.queueing import Arrivals, Latency, Tails, arrival_rate_per_s, open_loop_latency
+from planner.performance.queueing import Latency, Tails, arrival_rate_per_s, open_loop_latency
+from planner.performance.queueing_steps import Arrivals, step_moments
 from planner.performance.roofline import ChipRates
 from planner.performance.serving_costs import StepCosts
-from planner.performance.serving_loops import Asked, step_and_prompt_s
-from planner.performance.serving_speculation import NO_SPECULATION, Speculation
+from planner.performance.serving_loops import Asked, Mixed, StepCurve, computed_tokens
+from planner.performance.serving_speculation import NO_SPECULATION, Speculation, tokens_per_step
 from planner.performance.serving_step import step_costs
 
 BATCH_STEPS_PER_DOUBLING = 4
-GROUP_ROUNDS = 3
-"""Rounds until prompts in a step and the rate agree; a fourth changes the rate by less than 1 %."""
+SPARSE = 2.0 ** np.arange(-6.0, 0.0)
+"""Mean batches of a replica that is idle in between."""
+SHARING_ROUNDS = 3
+"""Rounds until prompts that share a step and the rate agree; a fourth changes the rate by less than 1 %."""
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 """GPUs of a replica that are tried."""
 ATTENTION_MOST = 8
@@ -43,6 +47,8 @@ class Requests:
         step_tokens: Prompt tokens that an attention group takes into one step at most.
         batch_sequences: Sequences that an attention group decodes at once at most.
         prompt_variation, output_variation: Standard deviation of the lengths over their means.
+        hit_fraction: Share of every prompt's tokens whose keys and values are in a cache when it comes, below 1. They cost no
+            prefill but what the others attend to them; memory holds every request's whole prompt, as if none were shared.
     """
 
     prompt_tokens: Floats
@@ -51,6 +57,12 @@ class Requests:
     batch_sequences: Floats
     prompt_variation: Floats = field(default_factory=lambda: np.zeros(1))
     output_variation: Floats = field(default_factory=lambda: np.zeros(1))
+    hit_fraction: Floats = field(default_factory=lambda: np.zeros(1))
+
+    @property
+    def computed_tokens(self) -> Floats:
+        """Prompt tokens that have to be computed."""
+        return computed_tokens(self.prompt_tokens, self.hit_fraction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,28 +136,61 @@ def mean_context_tokens(requests: Requests) -> Floats:
 def asked_of(requests: Requests) -> Asked:
     """Requests as loops take them, with the answers that a step meets."""
     met = requests.output_tokens * (1.0 + requests.output_variation**2)
-    return Asked(requests.prompt_tokens, met, requests.step_tokens, requests.prompt_variation)
+    return Asked(
+        requests.prompt_tokens, met, requests.step_tokens, requests.prompt_variation, requests.hit_fraction
+    )
 
 
-def _loaded(
-    costs: StepCosts, constants: ServingConstants, asked: Asked, *, batch: Floats, seen: Floats, steps: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """A decode step, the marginal time of a prompt, and the rate, of a replica with a mean batch.
+def full_batch(server: Server, *, requests: Requests, layout: Layout) -> Floats:
+    """Sequences at once at a replica's capacity, shape (n,): `largest_batch`, or less where prompts fill every step first.
 
-    Attention groups wait for each other, so a prompt costs least where all of them fill one in at a time. How many do
-    follows from the rate: of a Poisson number of arrivals in a step, its mean where there is any.
+    Whoever decodes leaves after an answer's steps, so a batch lasts only while steps have room for as many prompts. As if
+    one sequence fitted where none does.
     """
-    prompts = np.ones(1)
-    for _ in range(GROUP_ROUNDS if np.any(costs.groups > 1.0) else 1):
-        decode, prefill = step_and_prompt_s(
-            costs, constants, asked=asked, decode_sequences=seen, prompts=prompts
-        )
+    most = np.maximum(largest_batch(server, requests=requests, layout=layout), 1.0)
+    steps = _answer_steps(server, requests)
+    held = steps * requests.step_tokens * attention_groups(layout) / (requests.computed_tokens + steps)
+    return np.minimum(most, held)
+
+
+def _answer_steps(server: Server, requests: Requests) -> Floats:
+    """Steps of an answer after its first token."""
+    draft = server.speculation
+    yields = tokens_per_step(draft_tokens=draft.draft_tokens, acceptance_fraction=draft.acceptance_fraction)
+    return np.asarray(np.maximum(requests.output_tokens - 1.0, 1.0) / yields)
+
+
+def _arrivals(
+    server: Server, costs: StepCosts, requests: Requests, layout: Layout, *, batch: Floats, seen: Floats
+) -> tuple[Arrivals, StepCurve]:
+    """What a mean batch says about arrivals: their rate, and what they cost where so many share a step.
+
+    Args:
+        batch: Mean sequences in decode.
+        seen: Those that a request meets, itself among them.
+    """
+    steps = _answer_steps(server, requests)
+    budget = np.maximum(requests.step_tokens * attention_groups(layout) - batch, 1.0)
+    share = requests.computed_tokens / budget
+    mixed = Mixed(
+        costs, server.constants, asked=asked_of(requests), decode_sequences=seen, most_prompts=1.0 / share
+    )
+    alone = 1.0 + requests.prompt_variation**2
+    together: Floats = alone
+    for turn in range(SHARING_ROUNDS):
+        curve = mixed.at(together, attention=turn + 1 == SHARING_ROUNDS)
         rate = arrival_rate_per_s(
-            batch_sequences=batch, decode_s=decode, prefill_s=prefill, output_tokens=steps
+            batch_sequences=batch, decode_s=curve.decode_s, prefill_s=curve.prefill_s, output_tokens=steps
         )
-        coming = np.maximum(rate * decode / (1.0 - np.minimum(rate * prefill, 0.999)), 1e-6)
-        prompts = coming / -np.expm1(-coming)
-    return decode, prefill, rate
+        found = Arrivals(
+            rate_per_s=rate, batch_sequences=batch, decode_s=curve.decode_s, decode_more_s=curve.decode_more_s,
+            prefill_s=curve.prefill_s, prefill_more_s=curve.prefill_more_s, linear_fraction=curve.linear_fraction,
+            output_tokens=steps, step_share=share, prompt_variation=requests.prompt_variation,
+            output_variation=requests.output_variation,
+        )  # fmt: skip
+        if turn + 1 < SHARING_ROUNDS:
+            together = alone + rate * step_moments(found).found_s
+    return found, curve
 
 
 def operating_point(
@@ -164,43 +209,43 @@ def operating_point(
     Source:
         planner-inference-notes, section 2.
     """
-    costs, asked = server.costs(layout), asked_of(requests)
+    costs = server.costs(layout)
     yields = costs.tokens_per_step
     most = np.maximum(largest_batch(server, requests=requests, layout=layout), 1.0)
     # A request finds the mean batch and adds itself, but never more than there is room for.
-    found = np.minimum(batch_sequences + 1.0, np.maximum(most, batch_sequences))
-    steps = np.maximum(requests.output_tokens - 1.0, 1.0) / yields
-
-    def loaded(batch: Floats, seen: Floats) -> tuple[Floats, Floats, Floats]:
-        return _loaded(costs, server.constants, asked, batch=batch, seen=seen, steps=steps)
-
-    decode, prefill, arrivals = loaded(batch_sequences, found)
-    load = arrivals / loaded(most, most)[2]
-    constants, groups = server.constants, attention_groups(layout)
-    budget = np.maximum(requests.step_tokens * groups - batch_sequences, 1.0)
+    met = np.minimum(batch_sequences + 1.0, np.maximum(most, batch_sequences))
+    found, curve = _arrivals(server, costs, requests, layout, batch=batch_sequences, seen=met)
+    full = full_batch(server, requests=requests, layout=layout)
+    capacity, _ = _arrivals(server, costs, requests, layout, batch=full, seen=full)
+    constants, rate = server.constants, found.rate_per_s
     latency = open_loop_latency(
-        Arrivals(
-            rate_per_s=arrivals, decode_s=decode, prefill_s=prefill, output_tokens=steps,
-            step_share=requests.prompt_tokens / budget, prompt_variation=requests.prompt_variation,
-            output_variation=requests.output_variation,
-        ),
+        found,
         first_token_fixed_s=constants.first_token_fixed_s,
         first_token_decode_steps=constants.first_token_decode_steps,
         tokens_per_step=yields,
         tails=server.tails,
-    )  # fmt: skip
-    tokens = arrivals * requests.output_tokens
+    )
+    latency = _without_later_tokens(latency, requests.output_tokens <= 1.0, curve.decode_s / yields)
+    tokens = rate * requests.output_tokens
     return OperatingPoint(
-        batch_sequences=batch_sequences + np.zeros_like(arrivals),
-        rate_per_s=arrivals,
+        batch_sequences=batch_sequences + np.zeros_like(rate),
+        rate_per_s=rate,
         output_tokens_per_s=tokens,
         output_tokens_per_s_per_gpu=tokens / layout.gpus,
-        load_fraction=load,
-        prefill_share_fraction=arrivals * prefill,
+        load_fraction=rate / capacity.rate_per_s,
+        prefill_share_fraction=rate * curve.prefill_s,
         latency=latency,
-        decode_s=decode / yields,
-        prefill_s=prefill,
+        decode_s=curve.decode_s / yields,
+        prefill_s=curve.prefill_s,
     )
+
+
+def _without_later_tokens(latency: Latency, none: NDArray[np.bool_], decode_s: Floats) -> Latency:
+    """Answers of one token have no time between tokens that others' prompts could stall: a decode step stands for it."""
+    if not np.any(none):
+        return latency
+    names = [one.name for one in fields(Latency) if one.name.startswith("per_token")]
+    return replace(latency, **{name: np.where(none, decode_s, getattr(latency, name)) for name in names})
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +253,7 @@ class ServingChoice:
     """What a search found: the layout of a replica and its operating point, each of shape (1,).
 
     `why_not` names the limit that nothing meets; `point` and `layout` then show the nearest miss, or are
-    None where no replica holds the weights.
+    None where no replica holds the weights. `next_layout` and `next_point` are the best of the other layouts.
     """
 
     feasible: bool
@@ -218,6 +263,8 @@ class ServingChoice:
     point: OperatingPoint | None
     needed_bytes: float
     available_bytes: float
+    next_layout: Layout | None = None
+    next_point: OperatingPoint | None = None
 
 
 def _row(point: OperatingPoint, row: int) -> OperatingPoint:
@@ -228,13 +275,13 @@ def _row(point: OperatingPoint, row: int) -> OperatingPoint:
 
 
 def _grid(most: Floats, layouts: Layout) -> tuple[Layout, Floats]:
-    """Pairs of layout and batch, batches in equal ratios up to each layout's largest."""
+    """Pairs of layout and batch, batches in equal ratios up to each layout's largest; below one where answers are short."""
     rows, batches = [], []
     for row, top in enumerate(most):
         if top < 1.0:
             continue
         count = int(np.ceil(np.log2(top) * BATCH_STEPS_PER_DOUBLING)) + 1
-        steps = np.unique(np.floor(np.geomspace(1.0, top, count)))
+        steps = np.concatenate([SPARSE, np.unique(np.floor(np.geomspace(1.0, top, count)))])
         rows.append(np.full(steps.size, row))
         batches.append(steps)
     chosen = np.concatenate(rows)
@@ -279,7 +326,8 @@ def best_serving(
             f" {max(available, 0.0) / 1e9:.1f} GB are there for them and one sequence's cache"
         )
         return ServingChoice(False, why, 0, None, None, needed, available)
-    layout, batches = _grid(most, layouts)
+    full = full_batch(server, requests=requests, layout=layouts)
+    layout, batches = _grid(np.where(most >= 1.0, np.maximum(full, 1.0), 0.0), layouts)
     point = operating_point(server, requests=requests, layout=layout, batch_sequences=batches)
     first, token = point.latency.first_token_p99_s, point.latency.per_token_p99_s
     over = np.maximum(first / first_token_p99_limit_s, token / per_token_p99_limit_s)

@@ -10,7 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from planner.arrays import Floats
+from planner.catalog.devices import accelerator_named
 from planner.catalog.llm import Model
+from planner.catalog.schema import Accelerator
 from planner.catalog.store import Catalog
 from planner.choices import Engine, Precision
 from planner.errors import PlannerError, Problem, ScenarioError
@@ -21,7 +23,7 @@ from planner.performance.inference import STEP_TOKENS, Layout, batch_limit
 from planner.performance.machines import Machine, Machines
 from planner.performance.models import ModelShape
 from planner.performance.serving_engines import ServingSetting, serving_constants
-from planner.performance.serving_formats import formats_of
+from planner.performance.serving_formats import as_engines_come, formats_of
 from planner.performance.serving_loops import Asked, closed_loop
 from planner.performance.serving_step import step_costs
 from planner.performance.serving_torch import decode_step, prefill_step, torch_kernels
@@ -124,10 +126,17 @@ def factors(token: Floats, first: Floats, prior: Priors) -> Factors:
 
 
 class ServingPredictor:
-    """Predicts points; machines are drawn once."""
+    """Predicts points; machines are drawn once.
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog, self._machines = catalog, Machines(catalog)
+    Args:
+        catalog: Models, machines and figures.
+        own_caches: Caches as engines keep them unless told otherwise, as measured rows are predicted; a scenario's
+            own are those of its precision.
+    """
+
+    def __init__(self, catalog: Catalog, *, own_caches: bool = False) -> None:
+        """Keep what is drawn."""
+        self.catalog, self._machines, self._own_caches = catalog, Machines(catalog), own_caches
 
     def figure(self, key: str) -> Floats:
         """A figure of the catalog as it stands there, shape (1,)."""
@@ -164,8 +173,13 @@ class ServingPredictor:
         form = formats_of(
             point.precision, sparse=bool(shape.experts[0] > 0.0), generation=hardware.generation
         )
+        engine = Engine(point.engine.value)
+        if self._own_caches:
+            form = as_engines_come(
+                form, engine=engine, generation=hardware.generation, latent=bool(shape.latent)
+            )
         constants = serving_constants(
-            self.figure, ServingSetting(Engine(point.engine.value), hardware.generation, form), hardware.chip,
+            self.figure, ServingSetting(engine, hardware.generation, form), hardware.chip,
             gemm_ratio=hardware.gemm_ratio, cap_ratio=hardware.cap_ratio,
         )  # fmt: skip
         ranks = np.array([float(point.tp)])
@@ -224,14 +238,29 @@ class Anchored:
         return factors(*self.log_ratios(), prior)
 
 
-def anchored_endpoints(anchors: Sequence[ServingAnchor], catalog: Catalog) -> tuple[Anchored, ...]:
-    """Points by endpoint, each predicted.
+def catalogued(anchor: ServingAnchor, catalog: Catalog) -> ServingAnchor:
+    """A point whose GPU is an item of the catalog, where people wrote it as drivers and vendors do, such as h200.
+
+    Args:
+        anchor: A point.
+        catalog: Whose ids stand; a name that fits none of them stays.
+    """
+    gpu = anchor.point.gpu
+    found = None if gpu in catalog.ids(Accelerator) else accelerator_named(catalog, gpu)
+    return anchor if found is None else replace(anchor, point=anchor.point.model_copy(update={"gpu": found}))
+
+
+def anchored_endpoints(
+    anchors: Sequence[ServingAnchor], catalog: Catalog, *, own_caches: bool = False
+) -> tuple[Anchored, ...]:
+    """Points by endpoint, each predicted; `own_caches` as of `ServingPredictor`.
 
     Raises:
         ScenarioError: Points that the catalog can't place, and endpoints of fewer than three; every problem.
     """
-    predictor, problems = ServingPredictor(catalog), list[Problem]()
+    predictor, problems = ServingPredictor(catalog, own_caches=own_caches), list[Problem]()
     groups: dict[Endpoint, list[tuple[ServingAnchor, Latencies]]] = {}
+    anchors = [catalogued(one, catalog) for one in anchors]
     for one in anchors:
         found = groups.setdefault(endpoint_of(one.point), [])
         try:

@@ -172,8 +172,9 @@ def costs_over_tables(
             one * shape.shared_expert_ffn / ranks, shared, form.weight_bytes, constants.feed_forward_gemm,
             FEED_FORWARD_GEMMS,
         ),
+        # A pipeline's last stage also has the head and the sampling, and the others wait for it in every turn of a round.
         head=_product(
-            shape.vocab * shape.hidden / ranks, np.ones(1), np.array([HEAD_BYTES]), constants.head_gemm, 1.0
+            shape.vocab * shape.hidden / ranks, layout.stages, np.array([HEAD_BYTES]), constants.head_gemm, 1.0
         ),
         experts=_experts(shape, constants, form, layout) if np.any(shape.experts > 0.0) else None,
         cached_s=(shape.layers - shape.windowed_layers) * cached,
@@ -190,9 +191,9 @@ def costs_over_tables(
         norm_bytes=shape.norm_over_heads * NORM_SUM_BYTES,
         token_s=shape.layers * shape.hidden * constants.element_bytes_per_value / constants.traffic_bytes_per_s,
         replica_token_s=sparse * shape.experts_per_token * permuted / constants.traffic_bytes_per_s,
-        step_s=fixed + sparse * constants.sparse_layer_fixed_s + constants.step_fixed_s,
-        sequence_s=constants.sequence_fixed_s,
-        replica_sequence_s=constants.replica_sequence_fixed_s,
+        step_s=fixed + sparse * constants.sparse_layer_fixed_s + layout.stages * constants.step_fixed_s,
+        sequence_s=layout.stages * constants.sequence_fixed_s,
+        replica_sequence_s=layout.stages * constants.replica_sequence_fixed_s,
         tokens_per_step=tokens_per_step(
             draft_tokens=speculation.draft_tokens, acceptance_fraction=speculation.acceptance_fraction
         ),

@@ -20,6 +20,10 @@ MEASURED: Final = ("hopper", "blackwell")
 """Generations whose matrix products are tabulated; others are taken as Hopper."""
 
 
+CHANGED: Final = (("first_token_decode_steps", Engine.TENSORRT_LLM),)
+"""What releases of 2026 do otherwise than those before."""
+
+
 class Client(StrEnum):
     """Who asks: what a benchmark sees before the first token differs between harnesses."""
 
@@ -39,6 +43,9 @@ class ServingSetting:
         client: Who asks.
         sparse: Whether the model has routed experts; without them their figures aren't read.
         weight_only: Weights are widened and products run in 16 bits, whatever the accelerator could do.
+        four_bit_products: The accelerator multiplies 4 bits though its generation has no table: the share of 8-bit
+            products is taken, of its own 4-bit peak.
+        older: A release of the engine from before 2026.
     """
 
     engine: Engine
@@ -47,6 +54,8 @@ class ServingSetting:
     client: Client = Client.SPREAD
     sparse: bool = True
     weight_only: bool = False
+    four_bit_products: bool = False
+    older: bool = False
 
     def arithmetic(self, form: WeightFormat) -> str:
         """Arithmetic of products with weights in a format."""
@@ -81,14 +90,18 @@ def serving_constants(
     pace = figure("serving_fixed_ratio_blackwell") if known == "blackwell" else one
 
     def gemms(form: str) -> GemmRates:
+        # chip's narrow peak is the one of 4 bits then
+        form = "fp8" if form == "nvfp4" and setting.four_bit_products else form
         return gemm_rates(figure, form, known, setting.generation, chip, gemm if form != WIDE else cap, pace)
 
     def of_engine(name: str) -> Floats:
         return figure(f"serving_{name}_{engine}")
 
     def of_client(name: str) -> Floats:
-        fixed = "_fixed_lengths" if setting.client is Client.FIXED else ""
-        return figure(f"serving_{name}_{engine}{fixed}")
+        kind = "_fixed_lengths" if setting.client is Client.FIXED else ""
+        if not kind and setting.older and (name, setting.engine) in CHANGED:
+            kind = "_before_2026"
+        return figure(f"serving_{name}_{engine}{kind}")
 
     def of_experts(name: str) -> Floats:
         return figure(f"serving_{name}") if setting.sparse else one

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
-from planner.choices import KvCache, Precision, WeightFormat
+from planner.choices import Engine, KvCache, Precision, WeightFormat
 from planner.performance.inference import ServingFormat
 
 WEIGHT_BYTES: Final = {
@@ -98,3 +98,27 @@ def formats_of(
     narrow = arithmetic(form, generation) != WIDE
     cache = kv or (KvCache.FP8 if narrow else KvCache.BF16)
     return Formats(attention, others, form, cache)
+
+
+def as_engines_come(formats: Formats, *, engine: Engine, generation: str, latent: bool) -> Formats:
+    """Formats with the caches that an engine keeps unless told otherwise.
+
+    vLLM and SGLang keep caches in the model's own 16 bits; so does TensorRT-LLM where a checkpoint says nothing, as with
+    latent caches, for which it takes FlashMLA on Hopper. On Blackwell published recipes ask for 8 bits.
+
+    Args:
+        formats: Of the weights, and of caches as asked for.
+        engine: That serves.
+        generation: Of the accelerator.
+        latent: Whether caches are latent vectors.
+
+    Source:
+        Commands of InferenceX for H200 and B200; TensorRT-LLM, pull request 9141. Runs of vLLM on H100 agree:
+        Llama-3.1-70B is off by 3 % in the mean with wide caches and by 10 % with narrow ones, MiniMax-M2.5 by 9 and 14 %.
+
+    >>> narrow = formats_of(Precision.FP8, sparse=False, generation="hopper")
+    >>> as_engines_come(narrow, engine=Engine.VLLM, generation="hopper", latent=False).kv.value
+    'bf16'
+    """
+    told = generation != "hopper" or (engine is Engine.TENSORRT_LLM and not latent)
+    return formats if told else replace(formats, kv=KvCache.BF16)

@@ -10,8 +10,10 @@ from planner.ledger import Ledger, Line
 from planner.performance.assumed import rows
 from planner.performance.fleet import day_requests_per_s, replicas_needed, running_replicas, whole_servers
 from planner.performance.inference import Layout
-from planner.performance.serve import Served, slower
-from planner.performance.serving import OperatingPoint, Requests, Server, operating_point, replica_layouts
+from planner.performance.serve import Served
+from planner.performance.serving import OperatingPoint, Requests, Server, largest_batch, operating_point
+from planner.performance.serving_at_load import at_load_lines
+from planner.performance.serving_machines import layouts_of, one_draw
 from planner.performance.serving_points import row_at, serving_points
 from planner.scenario.givens import assume, wish_line
 from planner.scenario.schema import Workload
@@ -52,17 +54,30 @@ def serving_lines(ledger: Ledger, cluster: Cluster, found: Served, index: int) -
         np.clip(found.point.rate_per_s * found.point.prefill_s, 0.0, 1.0), function=operating_point, inputs=inputs,
         note="requests a second x the marginal time of one prompt in a step",
     )  # fmt: skip
-    domain = min(cluster.parts.groups[0].server.item.scaleup_domain_gpus, cluster.parts.gpus)
-    most = saturated_point(found.server, requests=found.requests, layouts=replica_layouts(domain))
-    one = np.ones(1)
-    most = slower(most, ledger.value(f"{key}.model_error_ratio"), one)
     ledger.compute(
         f"{key}.output_tokens_per_s_per_gpu_saturated", "Output tokens of a GPU at saturation", "tokens/s",
-        most.output_tokens_per_s_per_gpu, function=saturated_point, inputs=inputs,
-        note="the most of any replica and batch, whatever the latency: requests always wait",
+        _saturated_per_gpu(cluster, found, ledger.value(f"{key}.model_error_ratio")), function=saturated_point,
+        inputs=inputs,
+        note="the most of any replica and batch, whatever the latency: requests always wait"
+        + ("" if len(found.placed) == 1 else "; mean over all kinds of machines, each by itself"),
     )  # fmt: skip
     if found.workload.load is not None:
         _load_lines(ledger, cluster, found, index)
+
+
+def _saturated_per_gpu(cluster: Cluster, found: Served, ratio: Floats) -> Floats:
+    """Output tokens a second of a GPU, mean over every kind of machine by itself; 0 of one that holds no weights."""
+    each = []
+    for one in found.placed:
+        layouts = layouts_of(cluster, one.group)
+        first, asked = one_draw(one.server), rows(found.requests, 1)
+        holds = largest_batch(first, requests=asked, layout=layouts).max() >= 1.0
+        most = saturated_point(one.server, requests=found.requests, layouts=layouts) if holds else None
+        each.append(np.zeros(1) if most is None else most.output_tokens_per_s_per_gpu / ratio)
+    gpus = sum(one.gpus for one in found.placed)
+    if len(each) == 1:
+        return each[0]
+    return np.asarray(sum(value * (one.gpus / gpus) for value, one in zip(each, found.placed, strict=True)))
 
 
 def startup_line(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key: str) -> Line:
@@ -132,6 +147,7 @@ def _load_lines(ledger: Ledger, cluster: Cluster, found: Served, index: int) -> 
     ):  # fmt: skip
         unit = "requests/s" if name == "mean_requests_per_s" else "1"
         ledger.compute(f"{key}.load.{name}", label, unit, value, function=function, inputs=inputs, note=note)
+    at_load_lines(ledger, found, peak, spare, inputs)
     ledger.derive(
         f"{key}.load.covered_fraction", "GPUs of the plan over those for the load", "fraction",
         ledger["cluster.gpus"] * ledger[f"workload.{found.workload.id}.scheduled_fraction"]

@@ -13,14 +13,28 @@ from numpy.typing import NDArray
 
 from planner.arrays import Floats
 from planner.performance.inference import Layout
-from planner.performance.serving import OperatingPoint, Requests, Server, largest_batch, operating_point
+from planner.performance.serving import (
+    OperatingPoint,
+    Requests,
+    Server,
+    full_batch,
+    largest_batch,
+    operating_point,
+)
 
 T = TypeVar("T")
 
 BATCHES: Final = 96
-"""Batches of a layout, in equal ratios from one sequence to the most that memory and engine allow."""
+"""Batches of a layout, in equal ratios up to the most that memory, engine and the budget of steps allow."""
+SMALLEST: Final = 16.0
+"""Least batch of a layout is one sequence, or its largest over this: replicas of few sequences run well below one."""
 LEAST_BATCH: Final = 1e-4
 """Mean sequences of a replica that is all but idle."""
+IDLE_BATCH: Final = 1e-3
+"""Mean sequences of a replica whose latencies are an idle one's."""
+IDLE_POINTS: Final = 36
+"""Batches below the least one, in equal ratios down to `IDLE_BATCH`: long prompts keep a limit only on replicas that are
+idle most of the time, and latencies can't be lower than an idle replica's."""
 HALVINGS: Final = 40
 """Of the logarithm of the batch: the last interval is below one part in 10^10."""
 
@@ -64,15 +78,18 @@ def serving_points(server: Server, *, requests: Requests, layouts: Layout, batch
     Args:
         server, requests: What serves and what is asked, of shape (1,).
         layouts: Replicas to try, shape (layouts,).
-        batches: How many batches of each.
+        batches: How many batches of each, beside those of replicas that are idle most of the time.
 
     Returns:
         See `Points`. Small replicas hold few whole batches, so batches are not whole numbers: they are means.
     """
     rows = rows_of(layouts)
     most = largest_batch(server, requests=requests, layout=rows)
+    full = full_batch(server, requests=requests, layout=rows)
+    least = np.minimum(1.0, full / SMALLEST)
     steps = np.arange(batches) / max(batches - 1, 1)
-    batch = np.maximum(most, 1.0) ** steps
+    idle = IDLE_BATCH * (least / IDLE_BATCH) ** (np.arange(IDLE_POINTS) / IDLE_POINTS)
+    batch = np.concatenate([idle, least * (full / least) ** steps], axis=-1)
     point = operating_point(server, requests=requests, layout=rows, batch_sequences=batch)
     return Points(rows, spread(point, batch.shape), most >= 1.0)
 
@@ -111,6 +128,24 @@ def _each(values: T, change: Any) -> T:
     return replace(values, **changed)
 
 
+def slower(point: OperatingPoint, token: Floats, first: Floats) -> OperatingPoint:
+    """An operating point whose tokens take so many times as long, and its first tokens another multiple."""
+    latency = point.latency
+    return replace(
+        point,
+        output_tokens_per_s=point.output_tokens_per_s / token,
+        output_tokens_per_s_per_gpu=point.output_tokens_per_s_per_gpu / token,
+        rate_per_s=point.rate_per_s / token,
+        latency=replace(
+            latency,
+            **{
+                one.name: getattr(latency, one.name) * (first if one.name.startswith("first") else token)
+                for one in fields(latency)
+            },
+        ),
+    )
+
+
 def meets(points: Points, objective: Objective) -> NDArray[np.bool_]:
     """Which points keep both limits, shape (layouts, batches)."""
     latency = points.point.latency
@@ -147,6 +182,10 @@ def front(points: Points, *, first_token_p99_s: float) -> list[tuple[int, int]]:
     latency = points.point.latency
     ok = np.broadcast_to(points.fits, latency.per_token_mean_s.shape)
     ok = ok & (latency.first_token_p99_s <= first_token_p99_s) & np.isfinite(latency.per_token_mean_s)
+    busy = np.arange(ok.shape[1]) >= IDLE_POINTS
+    if ok[:, busy].any():
+        # replicas that are all but idle say nothing that the smallest batches don't
+        ok = ok & busy
     rows, columns = np.nonzero(ok)
     each = latency.per_token_mean_s[rows, columns]
     throughput = points.point.output_tokens_per_s_per_gpu[rows, columns]
@@ -156,23 +195,28 @@ def front(points: Points, *, first_token_p99_s: float) -> list[tuple[int, int]]:
     return list(zip(rows[kept].tolist(), columns[kept].tolist(), strict=True))
 
 
-def at_rate(server: Server, *, requests: Requests, layout: Layout, rate_per_s: float) -> OperatingPoint:
-    """The point at which a replica of one layout runs under a load it carries, shape (1,), by bisection of the batch.
+def at_rate(
+    server: Server, *, requests: Requests, layout: Layout, rate_per_s: Floats | float
+) -> OperatingPoint:
+    """The point at which a replica of one layout runs under a load it carries, by bisection of the batch.
 
     Args:
-        server, requests: What serves and what is asked, of shape (1,).
+        server, requests: What serves and what is asked, shape (n,).
         layout: Of shape (1,).
-        rate_per_s: Requests a second, at most what the replica sustains; more gives the largest batch.
+        rate_per_s: Requests a second, shape (n,), at most what the replica sustains; more gives the largest batch.
 
     Returns:
-        A point whose rate is the given one; its mean batch may be below one.
+        A point of shape (n,) whose rate is the given one; its mean batch may be below one.
     """
-    most = float(largest_batch(server, requests=requests, layout=layout)[0])
-    low, high = np.log(LEAST_BATCH), np.log(max(most, 1.0))
+    wanted = np.asarray(rate_per_s, dtype=np.float64)
+    high = np.log(full_batch(server, requests=requests, layout=layout)) + 0.0 * wanted
+    low = np.full(high.shape, np.log(LEAST_BATCH))
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
-        point = operating_point(
-            server, requests=requests, layout=layout, batch_sequences=np.array([np.exp(middle)])
-        )
-        low, high = (middle, high) if point.rate_per_s[0] < rate_per_s else (low, middle)
+        point = operating_point(server, requests=requests, layout=layout, batch_sequences=np.exp(middle))
+        if point.rate_per_s.shape != high.shape:
+            low, high = (np.broadcast_to(one, point.rate_per_s.shape) for one in (low, high))
+            middle = (low + high) / 2.0
+        less = point.rate_per_s < wanted
+        low, high = np.where(less, middle, low), np.where(less, high, middle)
     return point

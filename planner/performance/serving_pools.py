@@ -18,12 +18,16 @@ from planner.performance.disaggregation import (
 from planner.performance.inference import Layout
 from planner.performance.queueing import P95, P99, Latency
 from planner.performance.serving import OperatingPoint, Requests, Server, asked_of, largest_batch
-from planner.performance.serving_loops import decode_pool_token_s
+from planner.performance.serving_loops import decode_pool_token_s, seen_tokens
 from planner.performance.serving_points import Objective
 from planner.performance.serving_step import iteration_s
-from planner.performance.simulate.of_server import cache_token_bytes
+from planner.performance.simulate.of_server import moved_token_bytes
 
 BATCHES = 64
+PASSES = 2
+"""Times that batches are added where the time for each token passes its limit; the error is squared each time."""
+TO_SPARE = 1e-6
+"""Share of the limit for each token that plans leave, so that what is straight between batches misses it nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class Way:
     """How caches get from one pool to the other; arrays broadcast to shape (n,).
 
     Attributes:
-        rank_bytes_per_s: That one accelerator sends out of its domain, as the designed network sustains it.
+        rank_bytes_per_s: Between one accelerator of either pool and the other, out of its domain, as the designed network
+            sustains it at the slower end.
         handover_s: Fixed time of a hand-over.
         overlap_fraction: Share of a prompt's prefill beside which its finished layers move already.
     """
@@ -79,16 +84,18 @@ class Moved:
 
     Attributes:
         service_s: Time to compute it.
-        bytes: Of its cache, all ranks of the replica together.
+        bytes: Of its cache, each value once however many ranks hold a copy.
         busy_s: Time for which it fills the replica's way out.
         receive_s: Time for which it fills the way into a decode replica.
-        exposed_s: What the first token waits for the move, hand-over included.
+        left_s: What of the move the prefill of later layers doesn't hide: the last layer at least.
+        exposed_s: What the first token waits for the move: `left_s` and the fixed time of a hand-over.
     """
 
     service_s: Floats
     bytes: Floats
     busy_s: Floats
     receive_s: Floats
+    left_s: Floats
     exposed_s: Floats
 
 
@@ -101,27 +108,25 @@ def moved_cache(server: Server, requests: Requests, layout: Layout, decode: Layo
         way: Of the caches.
 
     Source:
-        planner-inference-notes, section 6. The GPUs of a replica move their shares beside each other, and the smaller of
+        planner-inference-notes, section 6. What a prompt finds in the prefill pool's cache needn't be computed, and moves all
+        the same: nobody says that the decode pool has it. The GPUs of a replica move their shares beside each other, and the smaller of
         two replicas sets the rate; a prompt's cache leaves before the next one is computed wherever it moves in less time
         than a prefill takes.
     """
     none = np.zeros(1)
     service = iteration_s(
-        server.costs(layout), decode_sequences=none, context_tokens=none, prefill_tokens=requests.prompt_tokens,
-        seen_tokens=requests.prompt_tokens / 2.0, prompts=np.ones(1),
+        server.costs(layout), decode_sequences=none, context_tokens=none, prefill_tokens=requests.computed_tokens,
+        seen_tokens=seen_tokens(requests.prompt_tokens, requests.hit_fraction), prompts=np.ones(1),
     ) + server.constants.request_host_s  # fmt: skip
     tokens = float(np.ravel(requests.prompt_tokens)[0])
-    each = np.array([
-        cache_token_bytes(server, Layout(one, one), context_tokens=tokens)
-        for one in layout.replica_ranks[:, None]
-    ])  # fmt: skip
-    size = each * layout.replica_ranks * requests.prompt_tokens
+    size = moved_token_bytes(server, context_tokens=tokens) * requests.prompt_tokens
+    size = size * np.ones_like(layout.replica_ranks)
     busy, receive = (size / (way.rank_bytes_per_s * one.replica_ranks) for one in (layout, decode))
     slower = np.maximum(busy, receive)
     layers = float(np.ravel(server.shape.layers)[0])
     # the last layer moves after the prefill in any case
-    exposed = np.maximum(slower - way.overlap_fraction * service, slower / layers) + way.handover_s
-    return Moved(service, size, busy, receive, exposed)
+    left = np.maximum(slower - way.overlap_fraction * service, slower / layers)
+    return Moved(service, size, busy, receive, left, left + way.handover_s)
 
 
 def pool_rates(
@@ -131,6 +136,8 @@ def pool_rates(
     prefill: Layout,
     decode: Layout,
     way: Way,
+    *,
+    per_token_limit_s: float | None = None,
 ) -> PoolRates:
     """What replicas of either pool do, for each pair of layouts.
 
@@ -138,22 +145,66 @@ def pool_rates(
         prefill_server, decode_server, requests: Machines and mean lengths, of shape (1,).
         prefill, decode: Layouts, both of shape (n,).
         way: Of the caches.
+        per_token_limit_s: Time for each token near which batches lie close together; evenly spread where None.
     """
     moved = moved_cache(prefill_server, requests, prefill, decode, way)
     most = largest_batch(decode_server, requests=requests, layout=decode)
+    # a prefill replica has to hold the weights and the cache of a prompt as well
+    most = np.where(largest_batch(prefill_server, requests=requests, layout=prefill) >= 1.0, most, 0.0)
     even = np.rint(np.geomspace(1.0, max(float(most.max()), 2.0), BATCHES))
     # each layout's own largest batch is among them: tails end there
     batches = np.unique(np.concatenate([even, np.maximum(np.floor(most), 1.0)]))
     column = Layout(decode.replica_ranks[:, None], decode.attention_ranks[:, None])
-    token: Floats = decode_pool_token_s(
-        decode_server.costs(column), asked=asked_of(requests), in_flight=batches
-    )
+
+    def token_s(at: Floats) -> Floats:
+        found = decode_pool_token_s(decode_server.costs(column), asked=asked_of(requests), in_flight=at)
+        return np.broadcast_to(found, (decode.replica_ranks.size, at.size))
+
+    token = token_s(batches)
+    for _ in range(0 if per_token_limit_s is None else PASSES):
+        batches = np.union1d(batches, _passing(batches, token, per_token_limit_s or 0.0))
+        token = token_s(batches)
     return PoolRates(
         prefill_s=moved.service_s, transfer_s=moved.exposed_s, transfer_busy_s=moved.busy_s, batches=batches,
-        token_s=np.broadcast_to(token, (decode.replica_ranks.size, batches.size)), most_sequences=most,
+        token_s=token, most_sequences=most,
         output_tokens=requests.output_tokens, prompt_variation=requests.prompt_variation,
         receive_s=moved.receive_s,
     )  # fmt: skip
+
+
+def _passing(batches: Floats, token_s: Floats, limit_s: float) -> Floats:
+    """Batches at which the time for each token passes a limit, straight between neighbours: one for each layout that does.
+
+    >>> _passing(np.array([1.0, 3.0]), np.array([[0.1, 0.2], [0.3, 0.4]]), 0.15)
+    array([2.])
+    """
+    rising = np.maximum.accumulate(token_s, axis=1)
+    return np.array([np.interp(limit_s, row, batches) for row in rising if row[0] < limit_s < row[-1]])
+
+
+def token_limit_s(decode_server: Server, objective: Objective) -> float:
+    """What an objective leaves to the pools of the time for each token: real tails come off."""
+    return objective.per_token_p99_s / _one(decode_server.tails.per_token_ratio) * (1.0 - TO_SPARE)
+
+
+def engine_s(decode_server: Server, objective: Objective, rates: PoolRates) -> Floats:
+    """What engine and front end take of the first token at most, for each pair of layouts.
+
+    Some of it are decode steps: they last as long as the objective lets them, but never longer than with the largest
+    batch.
+    """
+    held = rates.batches <= np.maximum(rates.most_sequences, 1.0)[:, None]
+    longest = np.where(held, rates.token_s, 0.0).max(axis=1)
+    step = np.minimum(objective.per_token_p99_s, longest)
+    constants = decode_server.constants
+    return np.asarray(constants.first_token_fixed_s + constants.first_token_decode_steps * step)
+
+
+def first_limit_s(decode_server: Server, objective: Objective, rates: PoolRates) -> Floats:
+    """What an objective leaves to the pools of the first token, for each pair of layouts: real tails and the engine's share
+    come off."""
+    whole = objective.first_token_p99_s / _one(decode_server.tails.first_token_ratio)
+    return np.asarray(whole - engine_s(decode_server, objective, rates))
 
 
 def best_pools(
@@ -165,6 +216,7 @@ def best_pools(
     objective: Objective,
     way: Way,
     sizes: tuple[int, ...],
+    decode_sizes: tuple[int, ...] | None = None,
     limits: PoolLimits | None = None,
 ) -> PoolPlan:
     """The layouts and numbers of replicas that serve most within an objective.
@@ -175,17 +227,17 @@ def best_pools(
         objective: Limits of the tails; what engine and front end take of the first token comes off first.
         way: Of the caches.
         sizes: GPUs of a replica to try for either pool.
+        decode_sizes: For the decode pool, where others are tried there.
         limits: What is set for each pool.
     """
-    pairs = np.array([(p, d) for p in sizes for d in sizes], dtype=np.float64)
+    pairs = np.array([(p, d) for p in sizes for d in decode_sizes or sizes], dtype=np.float64)
     prefill, decode = Layout(pairs[:, 0], pairs[:, 0]), Layout(pairs[:, 1], pairs[:, 1])
-    rates = pool_rates(prefill_server, decode_server, requests, prefill, decode, way)
-    constants, tails = decode_server.constants, decode_server.tails
-    engine = constants.first_token_fixed_s + constants.first_token_decode_steps * objective.per_token_p99_s
+    token = token_limit_s(decode_server, objective)
+    rates = pool_rates(prefill_server, decode_server, requests, prefill, decode, way, per_token_limit_s=token)
     split = best_split(
         rates, prefill_gpus=pairs[:, 0], decode_gpus=pairs[:, 1], gpus=gpus,
-        first_token_limit_s=objective.first_token_p99_s / _one(tails.first_token_ratio) - _one(engine),
-        per_token_limit_s=objective.per_token_p99_s / _one(tails.per_token_ratio), limits=limits,
+        first_token_limit_s=first_limit_s(decode_server, objective, rates),
+        per_token_limit_s=token, limits=limits,
     )  # fmt: skip
     row = slice(split.row, split.row + 1)
     batch, busy = 0.0, 0.0

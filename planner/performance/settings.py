@@ -14,7 +14,7 @@ from planner.performance.assumed import Assumed
 from planner.performance.corrections import TrainingConstants
 from planner.performance.domain import accelerator_line
 from planner.performance.hardware import FORMAT, Hardware
-from planner.performance.software import Scaling, Setting, Software, has_fast_softmax
+from planner.performance.software import Scaling, Setting, Software, has_fast_softmax, other_share
 from planner.performance.software import training_constants as software_constants
 
 REFERENCE_BLACKWELL = "b200-sxm-180gb"
@@ -60,7 +60,7 @@ def training_constants(
         async_tensor=stack.async_tensor,
         fast_softmax=has_fast_softmax(accelerator.item),
     )
-    found = software_constants(assumed, setting)
+    found = _with_best_products(assumed, accelerator, software_constants(assumed, setting), setting)
     power = _power_ratio(assumed, accelerator, machine, precision)
     rate = machine.gemm_ratio * power ** assumed("power_exponent")
     return replace(
@@ -69,6 +69,33 @@ def training_constants(
         head_gemm_share_of_peak_fraction=found.head_gemm_share_of_peak_fraction * machine.gemm_ratio,
         attention_share_of_peak_fraction=found.attention_share_of_peak_fraction * machine.cap_ratio,
     )
+
+
+def _with_best_products(
+    assumed: Assumed, accelerator: Entry[Accelerator], found: TrainingConstants, setting: Setting
+) -> TrainingConstants:
+    """Corrections with the products of an accelerator that no training rows know, from its best measured ones."""
+    if setting.generation != "other" or accelerator.item.gemm_bf16_share_of_peak_fraction is None:
+        return found
+    wide, narrow = (_best(assumed, accelerator, name) for name in ("bf16", "fp8"))
+    own, head, guess, wide_guess = (
+        other_share(assumed, form, best_wide_fraction=shares[0], best_narrow_fraction=shares[1])
+        for shares in ((wide, narrow), (np.zeros(1), np.zeros(1)))
+        for form in (setting.form, "16bit")
+    )
+    return replace(
+        found,
+        gemm_share_of_peak_fraction=found.gemm_share_of_peak_fraction * own / guess,
+        head_gemm_share_of_peak_fraction=found.head_gemm_share_of_peak_fraction * head / wide_guess,
+    )
+
+
+def _best(assumed: Assumed, accelerator: Entry[Accelerator], name: str) -> Floats:
+    field = f"gemm_{name}_share_of_peak_fraction"
+    if getattr(accelerator.item, field) is None:
+        return np.zeros(1)
+    label = f"Best {name} product's share of peak"
+    return assumed.use(accelerator_line(assumed.ledger, accelerator, field, label, "fraction"))
 
 
 def _power_ratio(

@@ -32,6 +32,16 @@ class Shelf:
     refused: tuple[str, ...] = ()
     link_bytes_per_s: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Content of the profiles in their order, and which there are of other links: what curves hang on."""
+        return (
+            *(one.digest for one in self.own),
+            "",
+            *(one.digest for one in self.siblings),
+            *self.other_ids,
+        )
+
     @cached_property
     def others(self) -> tuple[Entry[Profile], ...]:
         """Profiles of other links, for the shape of their curves alone."""

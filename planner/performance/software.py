@@ -25,7 +25,9 @@ __all__ = [
     "Scaling",
     "Setting",
     "Software",
+    "best_shares",
     "has_fast_softmax",
+    "other_share",
     "training_constants",
 ]
 
@@ -46,6 +48,8 @@ class Setting:
         fast_softmax: The accelerator takes twice the exponentials of its generation, as Blackwell Ultra does.
         power_ratio: Power limit over that of the part on which the rate was found.
         head_power_ratio: The same for 16-bit products.
+        best_shares: Share of peak of the best product measured on an accelerator whose generation isn't tabulated,
+            of 16-bit and of 8-bit products; 0 where none was measured.
     """
 
     software: Software
@@ -58,6 +62,7 @@ class Setting:
     fast_softmax: bool = False
     power_ratio: float = 1.0
     head_power_ratio: float = 1.0
+    best_shares: tuple[float, float] = (0.0, 0.0)
 
 
 UNFUSED: Final = frozenset({Software.MEGATRON_2021, Software.DEEPSPEED_2022, Software.ZERO3_2021})
@@ -122,10 +127,10 @@ def training_constants(figure: Figures, setting: Setting) -> TrainingConstants:
 
 
 def _products(figure: Figures, setting: Setting) -> dict[str, Floats]:
-    generation, form = setting.generation, setting.form
+    form = setting.form
     width = "16bit" if form == "16bit" else "narrow"
     exponent = figure("power_exponent")
-    share = _share(figure, generation, form) * setting.power_ratio**exponent
+    share = _share(figure, setting, form) * setting.power_ratio**exponent
     if form != "16bit" and setting.scaling is Scaling.ROW:
         share = share * figure("gemm_rowwise_fp8_ratio")
     if form != "16bit" and setting.scaling is Scaling.FINE:
@@ -133,7 +138,7 @@ def _products(figure: Figures, setting: Setting) -> dict[str, Floats]:
     return {
         "gemm_share_of_peak_fraction": share,
         "gemm_shape_constant": figure(f"gemm_shape_constant_{width}"),
-        "head_gemm_share_of_peak_fraction": _share(figure, generation, "16bit")
+        "head_gemm_share_of_peak_fraction": _share(figure, setting, "16bit")
         * setting.head_power_ratio**exponent,
         "head_gemm_shape_constant": figure("gemm_shape_constant_16bit"),
         "gemm_element_bytes": np.array([ELEMENT_BYTES[form]]),
@@ -143,10 +148,52 @@ def _products(figure: Figures, setting: Setting) -> dict[str, Floats]:
     }
 
 
-def _share(figure: Figures, generation: str, form: str) -> Floats:
-    if (generation, form) in MEASURED_SHARES:
-        return figure(f"gemm_share_of_peak_{generation}_{form}_fraction")
-    return figure(f"gemm_share_of_peak_other_{'16bit' if form == '16bit' else 'fp8'}_fraction")
+def _share(figure: Figures, setting: Setting, form: str) -> Floats:
+    if (setting.generation, form) in MEASURED_SHARES:
+        return figure(f"gemm_share_of_peak_{setting.generation}_{form}_fraction")
+    shares = np.array([setting.best_shares[0]]), np.array([setting.best_shares[1]])
+    return other_share(figure, form, best_wide_fraction=shares[0], best_narrow_fraction=shares[1])
+
+
+def other_share(
+    figure: Figures, form: str, *, best_wide_fraction: Floats, best_narrow_fraction: Floats
+) -> Floats:
+    """Share of peak that a training step's products reach on an accelerator whose generation isn't tabulated.
+
+    Tabulated generations keep in training a part of what their best product reaches. Where only 16-bit products were
+    measured, 8-bit ones stand to them as the guesses do.
+
+    Args:
+        figure: Reads a figure.
+        form: ``16bit``, or a narrower format.
+        best_wide_fraction: Share of peak of the best 16-bit product; 0 where none was measured.
+        best_narrow_fraction: Of the best 8-bit product, likewise.
+
+    Source:
+        ml-engineering-accelerators (best shapes), planner-training-notes (training steps).
+
+    >>> figures = {"training_products_over_best_ratio": 0.9, "gemm_share_of_peak_other_16bit_fraction": 0.6,
+    ...     "gemm_share_of_peak_other_fp8_fraction": 0.5}
+    >>> half = np.array([0.5])
+    >>> [float(other_share(lambda key: np.array([figures[key]]), form, best_wide_fraction=half,
+    ...     best_narrow_fraction=np.zeros(1))[0]) for form in ("16bit", "fp8")]
+    [0.45, 0.375]
+    """
+    kept, wide = (
+        figure("training_products_over_best_ratio"),
+        figure("gemm_share_of_peak_other_16bit_fraction"),
+    )
+    found = np.where(best_wide_fraction > 0.0, best_wide_fraction * kept, wide)
+    if form == "16bit":
+        return found
+    narrow = figure("gemm_share_of_peak_other_fp8_fraction") * found / wide
+    return np.where(best_narrow_fraction > 0.0, best_narrow_fraction * kept, narrow)
+
+
+def best_shares(accelerator: Accelerator) -> tuple[float, float]:
+    """Shares of peak of an accelerator's best measured products, 16-bit and 8-bit; 0 where none was measured."""
+    wide, narrow = accelerator.gemm_bf16_share_of_peak_fraction, accelerator.gemm_fp8_share_of_peak_fraction
+    return (0.0 if wide is None else wide.value, 0.0 if narrow is None else narrow.value)
 
 
 def _attention(figure: Figures, setting: Setting) -> dict[str, Floats]:

@@ -34,7 +34,13 @@ STACKS = (
     Stack("PyTorch without a compiler", r"planner bench.*eager", Software.FSDP_EAGER),
     Stack("PyTorch with torch.compile", r"planner bench", Software.FSDP_COMPILED),
     Stack("MLPerf submission", r"mlperf", Software.MLPERF, interleaves=True),
-    Stack("Megatron Core", r"megatron|nemo", Software.MEGATRON_CORE),
+    Stack(
+        "PyTorch",
+        r"^(?!.*(megatron|nemo|primus)).*(fsdp|torchtune|\bpytorch\b|lightning)",
+        Software.FSDP_COMPILED,
+        zero_stage=3,
+    ),
+    Stack("Megatron Core", r"megatron|nemo|primus", Software.MEGATRON_CORE),
 )
 
 

@@ -96,8 +96,22 @@ class Trained:
     searched: bool
 
 
-def train(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key: str) -> Trained:
+def train(
+    ledger: Ledger,
+    cluster: Cluster,
+    workload: Workload,
+    index: int,
+    key: str,
+    choice: PlanChoice | None = None,
+) -> Trained:
     """Enter the step, its parts, the plan and the memory of a training workload.
+
+    Args:
+        ledger: Takes the lines.
+        cluster: What is built.
+        workload: What is trained, and its place in the scenario.
+        key: Beginning of its lines' keys.
+        choice: Its plan, where that is known; looked for otherwise.
 
     Raises:
         DesignError: No plan fits the memory, or the wished plan doesn't divide the GPUs.
@@ -109,7 +123,7 @@ def train(ledger: Ledger, cluster: Cluster, workload: Workload, index: int, key:
     gpus = assumed.use(ledger["cluster.gpus"])
     job = search_job(cluster, workload, case, sequences)
     first = rows(case, 1)
-    choice = _choose(cluster, workload, index, first, job)
+    choice = choice or _choose(cluster, workload, index, first, job)
     if not choice.feasible or choice.plan is None:
         raise DesignError(_does_not_fit(workload, index, cluster, first, job, choice))
     step = training_step(

@@ -78,7 +78,7 @@ def _working(
     figures: Figures, cluster: Cluster, group: GroupParts, workload: Workload, draw: ServerDraw
 ) -> Line:
     ledger, item = figures.ledger, group.server.item
-    shares = activity_lines(ledger, cluster.parts, workload)
+    shares = activity_lines(ledger, cluster.parts, workload, group)
     activity = Activity(*(ledger.value(one) for one in shares))
     watts = draw.working_w(activity)
     _supply_line(ledger, figures, group, workload, draw, activity)

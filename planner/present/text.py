@@ -71,6 +71,22 @@ def remedy_table(tried: Table) -> str:
     return "\n".join(lines)
 
 
+def anchors_text(view: View) -> str:
+    """Measured points of one's own endpoint beside the model, one block a point; empty without any."""
+    lines: list[str] = []
+    for table in view.measured:
+        lines += _wrapped(f"{table.caption}:", 0)
+        for row in table.rows:
+            point, flight, *times, remark = (cell.text for cell in row)
+            lines += _wrapped(
+                f"{point}, {flight} in flight: TPOT {times[0]} ms measured, {times[1]} by the model, {times[2]} corrected; "
+                f"TTFT {times[3]} ms measured, {times[4]} by the model, {times[5]} corrected", 2,
+            )  # fmt: skip
+            if remark:
+                lines += _wrapped(f"look: {remark}", 4)
+    return "\n".join(lines)
+
+
 def _wrapped(said: str, indent: int, width: int = 80) -> list[str]:
     return wrap(said, width, initial_indent=" " * indent, subsequent_indent=" " * indent)
 

@@ -54,6 +54,4 @@ Count = Annotated[int, Field(ge=1, le=10_000_000, strict=True)]
 class Strict(BaseModel):
     """Immutable; an unknown field is an error."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=False, use_attribute_docstrings=True, defer_build=True
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=False, defer_build=True)

@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+from planner.ledger import Ledger
 from planner.scenario.schema import Scenario
 
 LOAD_OUTCOME = "outcome.serving_load_fraction"
 """Ledger line of the GPUs that a serving load takes over those it gets, the fullest workload's."""
+
+
+LOAD_KEY = "performance.serving.load"
+"""Beginning of the lines of the first serving workload's load."""
+AT_LOAD = {
+    "outcome.ttft_p99_s": f"{LOAD_KEY}.ttft_p99_s",
+    "outcome.tpot_p99_s": f"{LOAD_KEY}.tpot_p99_s",
+}
+"""Latencies at the objective's point, and the lines of the same at the stated load, by which limits are judged."""
+SATURATED_LOAD = f"{LOAD_KEY}.saturated_fraction"
+"""Ledger line of the load's peak over the most that the plan's replicas answer."""
+
+
+def saturated(ledger: Ledger) -> bool:
+    """Whether the stated load is more than the first serving workload's replicas answer, so that waits grow without end."""
+    return SATURATED_LOAD in ledger and ledger.scalar(SATURATED_LOAD) >= 1.0
+
+
+def judged_latency_s(ledger: Ledger, key: str) -> float:
+    """A tail latency as limits judge it: at the stated load where there is one, infinite where that saturates the replicas.
+
+    Args:
+        ledger: Of a plan.
+        key: ``outcome.ttft_p99_s`` or ``outcome.tpot_p99_s``; any other line is taken as it is.
+    """
+    if key in AT_LOAD and saturated(ledger):
+        return float("inf")
+    at_load = AT_LOAD.get(key, "")
+    return ledger.scalar(at_load if at_load in ledger else key)
 
 
 def power_limit_mw(scenario: Scenario) -> float | None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from planner.catalog.llm import Model
 from planner.catalog.schema import FabricBehaviour, Nic, OpticalEngine, Transceiver
 from planner.catalog.store import Entry
-from planner.errors import nearest
 from planner.scenario.part_finder import LEFT_OUT, Finder, GroupParts, TierParts, check_orderable
 from planner.scenario.schema import Housing, Scenario, WorkloadKind
-from planner.scenario.workload import Disaggregated
 
 
 def nic_lanes(nic: Nic) -> int:
@@ -19,8 +17,7 @@ def nic_lanes(nic: Nic) -> int:
 def check_planes(finder: Finder, groups: list[GroupParts]) -> None:
     """Planes divide over the lanes of a NIC."""
     planes = finder.loaded.scenario.network.planes
-    for group in groups[:1]:
-        nic = group.nic.item
+    for nic in {group.nic.item.id: group.nic.item for group in groups}.values():
         lanes = nic_lanes(nic)
         if lanes % planes:
             finder.refuse(
@@ -47,26 +44,10 @@ def check_context(finder: Finder, models: dict[str, Entry[Model]]) -> None:
 
 
 FOREIGN = {
-    WorkloadKind.TRAINING: ("input_tokens", "output_tokens", "slo", "disaggregated"),
+    WorkloadKind.TRAINING: ("input_tokens", "output_tokens", "prefix_hit_fraction", "slo", "disaggregated"),
     WorkloadKind.SERVING: ("tokens_trillion", "sequence_tokens", "batch_sequences", "plan"),
 }
 """Fields that a workload of this kind has no use for."""
-
-
-def check_pools(finder: Finder) -> None:
-    """Groups of separate pools are groups of the cluster."""
-    scenario = finder.loaded.scenario
-    known = [one.id for one in scenario.cluster.groups]
-    for index, workload in enumerate(scenario.workloads):
-        if not isinstance(workload.disaggregated, Disaggregated):
-            continue
-        for name in ("prefill_group", "decode_group"):
-            group = getattr(workload.disaggregated, name)
-            if group is not None and group not in known:
-                finder.refuse(
-                    f"is '{group}', which is not among cluster.groups", "workloads", index, "disaggregated", name,
-                    remedy=nearest(group, known) or f"one of {', '.join(known)}",
-                )  # fmt: skip
 
 
 NEEDS = {

@@ -30,6 +30,12 @@ class GroupParts:
         """Servers, or racks bought as one, in service."""
         return self.wish.gpus // self.server.item.gpus
 
+    @property
+    def machine(self) -> tuple[str, int, str]:
+        """What a workload sees of it, alike for servers that differ in box and price alone: accelerator, GPUs of a
+        scale-up domain, and adapter."""
+        return self.accelerator.item.id, self.server.item.scaleup_domain_gpus, self.nic.item.id
+
 
 @dataclass(frozen=True, slots=True)
 class TierParts:

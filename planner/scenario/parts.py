@@ -30,10 +30,10 @@ from planner.scenario.part_checks import (
     check_foreign,
     check_optics,
     check_planes,
-    check_pools,
     nic_lanes,
 )
-from planner.scenario.part_finder import Finder, GroupParts, TierParts, check_orderable
+from planner.scenario.part_finder import LEFT_OUT, Finder, GroupParts, TierParts, check_orderable
+from planner.scenario.pool_checks import check_pool_sizes, check_pools
 from planner.scenario.schema import Group, Tier, Workload
 
 BEHAVIOUR_BY_FABRIC = {Fabric.INFINIBAND: "infiniband-adaptive", Fabric.ETHERNET: "ethernet-ecmp-tuned"}
@@ -67,6 +67,26 @@ class Parts:
     def gpus(self) -> int:
         """GPUs in service, all groups together."""
         return sum(group.wish.gpus for group in self.groups)
+
+    @property
+    def kinds(self) -> tuple[GroupParts, ...]:
+        """The first group of every kind of server, in the scenario's order: counts, watts and money go by it."""
+        found: dict[str, GroupParts] = {}
+        for group in self.groups:
+            found.setdefault(group.server.item.id, group)
+        return tuple(found.values())
+
+    @property
+    def machines(self) -> tuple[GroupParts, ...]:
+        """The first group of every kind of machine as workloads see it, see `GroupParts.machine`."""
+        found: dict[tuple[str, int, str], GroupParts] = {}
+        for group in self.groups:
+            found.setdefault(group.machine, group)
+        return tuple(found.values())
+
+    def servers_of(self, kind: GroupParts) -> int:
+        """Servers in service of a kind, all groups of it together."""
+        return sum(one.servers for one in self.groups if one.server.item.id == kind.server.item.id)
 
     @property
     def spare_fraction(self) -> float:
@@ -110,6 +130,7 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
         for index, group in enumerate(scenario.cluster.groups)
         if (found := _group(finder, group, index, as_of)) is not None
     ]
+    check_pool_sizes(finder, groups)
     tiers = _tiers(finder, as_of)
     network, behaviour = scenario.network, None
     if tiers:
@@ -152,10 +173,13 @@ def resolve(loaded: Loaded, catalog: Catalog) -> Parts:
     if scenario.money.rental is not None:
         rental = finder.find(Rental, scenario.money.rental, "money", "rental")
         owned = {group.server.item.accelerator for group in groups}
-        if rental is not None and owned and rental.item.accelerator not in owned:
+        if rental is not None and owned and owned != {rental.item.accelerator}:
+            alike = "leave it out, as one offer rents GPUs of one kind" if len(owned) > 1 else (
+                "choose an offer of the same accelerator (planner catalog list rentals), or leave it out"
+            )  # fmt: skip
             finder.refuse(
                 f"'{rental.item.id}' rents {rental.item.accelerator}, and the plan owns {', '.join(sorted(owned))}",
-                "money", "rental", remedy="choose an offer of the same accelerator: planner catalog list rentals",
+                "money", "rental", remedy=alike, values=LEFT_OUT,
             )  # fmt: skip
     if finder.problems:
         raise ScenarioError(finder.problems)

@@ -47,7 +47,8 @@ class Cluster(Strict):
     """The compute."""
 
     groups: tuple[Group, ...] = Field(min_length=1, max_length=32)
-    """Groups of servers; the first one runs the workloads' plans."""
+    """Groups of servers on one fabric. Workloads run over all of them, so they are of one kind, unless prefill and decode
+    have separate pools."""
     spare_fraction: Fraction | None = None
     """Spare servers bought and kept, share of those in service, in whole servers; 0.02 by default, and none
     where a server is a whole rack."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from planner.field_docs import field_docs
 from planner.scenario.schema import Scenario
 
 EXAMPLE: dict[str, Any] = {
@@ -44,10 +45,11 @@ def scenario_template(*, schema_name: str) -> str:
 
 def _write_fields(model: type[BaseModel], example: dict[str, Any], depth: int, out: list[str]) -> None:
     pad = "  " * depth
+    docs = field_docs(model)
     for name, field in model.model_fields.items():
         if depth == 0 and name in SKIPPED:
             continue
-        help_text = f"{pad}# {' '.join((field.description or name).split())}"
+        help_text = f"{pad}# {' '.join(docs.get(name, name).split())}"
         choices = _choices(field.annotation)
         if choices:
             help_text += f" [{' | '.join(choices)}]"

@@ -139,13 +139,18 @@ class Disaggregated(Strict):
     """Separate pools of replicas for prompts (prefill) and answers (decode), caches moving between them."""
 
     prefill_group: Id | None = None
-    """Group of servers that only computes prompts; with decode_group. Both pools share all servers by default."""
+    """Group of servers that only computes prompts; with decode_group. By default both pools share all servers, and of two
+    kinds of servers each pool gets the one that it serves most on."""
     decode_group: Id | None = None
     """Group of servers that only decodes."""
     prefill_replicas: Count | None = None
     """Replicas that compute prompts; what serves most within the objective by default."""
     decode_replicas: Count | None = None
     """Replicas that decode; what serves most within the objective by default."""
+    prefill_replica_gpus: Count | None = None
+    """GPUs of a replica that computes prompts, its tensor-parallel ranks; the best of 1, 2, 4 and 8 by default."""
+    decode_replica_gpus: Count | None = None
+    """GPUs of a replica that decodes, its tensor-parallel ranks; the best of 1, 2, 4 and 8 by default."""
 
     @model_validator(mode="after")
     def _two_groups_or_none(self) -> Self:
@@ -202,6 +207,9 @@ class Workload(Strict):
     """Prompt length of a request."""
     output_tokens: Count = 512
     """Answer length of a request."""
+    prefix_hit_fraction: Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False, strict=True)] = 0.0
+    """Share of prompt tokens found in the prefix cache, 0 to less than 1, as the engine counts it (whole blocks). Only the
+    rest is computed; memory is held, and between pools moved, for whole prompts, as if none were shared."""
     slo: Slo = Slo()
     """Latency limits the serving throughput is found under."""
     load: ServingLoad | None = None

@@ -31,6 +31,9 @@ HEADLINE_KEYS = (
     "outcome.serving_output_tokens_per_s",
     "outcome.ttft_p99_s",
     "outcome.tpot_p99_s",
+    "performance.serving.load.ttft_p99_s",
+    "performance.serving.load.tpot_p99_s",
+    "performance.serving.load.saturated_fraction",
     "performance.training.step_s",
     "performance.training.mfu_fraction",
     "performance.training.days_to_train",
@@ -91,8 +94,9 @@ class Drawing:
             rows = np.concatenate([np.zeros((1, scores.shape[1])), scores[at : at + chunk]])
             draws = self.values(rows)
             ledger = evaluate(
-                self.evaluation.loaded, self.evaluation.parts.catalog, draws=draws, keys=self.found
-            ).ledger
+                self.evaluation.loaded, self.evaluation.parts.catalog, draws=draws, keys=self.found,
+                like=self.evaluation.built,
+            ).ledger  # fmt: skip
             for key in self.found:
                 found[key].append(ledger.value(key)[1:])
         return {key: np.concatenate(pieces) for key, pieces in found.items()}

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.catalog.network import Switch
 from planner.catalog.schema import Server
 from planner.catalog.store import Catalog
 from planner.errors import PlannerError
-from planner.evaluate import Evaluation, evaluate
 from planner.scenario.edit import with_value
 from planner.scenario.load import load_text
 from planner.scenario.yamltext import block
 from planner.units import MEGA
+
+if TYPE_CHECKING:
+    from planner.evaluate import Evaluation
 
 GPUS: Final = ("cluster", "groups", 0, "gpus")
 SWITCH: Final = ("network", "leaf", "switch")
@@ -43,6 +45,8 @@ def scenario_text(data: Mapping[str, Any], *, head: str = "") -> str:
 
 def evaluated(data: Mapping[str, Any], catalog: Catalog) -> Evaluation | None:
     """What plain data comes to; None where it is no plan."""
+    from planner.evaluate import evaluate  # the terminal's first frame would wait for it
+
     try:
         return evaluate(load_text(scenario_text(data), Path("plan.yaml")), catalog)
     except PlannerError:

@@ -90,7 +90,7 @@ def more_replicas(evaluation: Evaluation, share: float) -> list[Remedy]:
         now, stated = getattr(fullest.slo, field), getattr(parts.loaded.scenario.limits, field)
         if stated is None or stated >= 2 * now:
             path = ("workloads", index, "slo", field)
-            found.append(Remedy(f"twice the objective {field}, {2 * now:g} s", path, 2 * now))
+            found.append(Remedy(f"the objective {field} up to {2 * now:g} s", path, 2 * now))
     return found
 
 
@@ -113,7 +113,7 @@ def cheaper_tokens(evaluation: Evaluation, share: float) -> list[Remedy]:
             stated = getattr(limits, field)
             if stated is None or stated >= 2 * now:
                 path = ("workloads", index, "slo", field)
-                found.append(Remedy(f"twice the objective {field}, {2 * now:g} s", path, 2 * now))
+                found.append(Remedy(f"the objective {field} up to {2 * now:g} s", path, 2 * now))
     return [*found, *cheaper_hours(evaluation, share)]
 
 
@@ -162,7 +162,9 @@ def _narrower(parts: Parts, index: int | None) -> list[Remedy]:
     has = [
         one
         for one in order[order.index(now) + 1 :]
-        if getattr(parts.groups[0].accelerator.item, f"{one.value}_tflop_per_s") is not None
+        if all(
+            getattr(kind.accelerator.item, f"{one.value}_tflop_per_s") is not None for kind in parts.machines
+        )
     ]
     return [Remedy(f"precision {one.value}", ("workloads", index, "precision"), one.value) for one in has[:1]]
 

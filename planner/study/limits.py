@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import isinf
 
 from planner.errors import Problem, Remedy
 from planner.evaluate import Evaluation
-from planner.scenario.limits import LOAD_OUTCOME, load_limit, power_limit_key, power_limit_mw
+from planner.scenario.limits import (
+    AT_LOAD,
+    LOAD_OUTCOME,
+    SATURATED_LOAD,
+    judged_latency_s,
+    load_limit,
+    power_limit_key,
+    power_limit_mw,
+)
 from planner.scenario.remedies import settled
 from planner.scenario.schema import Scenario, WorkloadKind
 from planner.study import limit_remedies as remedies
@@ -100,17 +109,24 @@ def _missed(evaluation: Evaluation) -> Iterator[tuple[_Judge, Missed]]:
         key, limit = judge.limit(evaluation.loaded.scenario)
         if limit is None or judge.line not in ledger:
             continue
-        value = ledger.scalar(judge.line)
+        value = judged_latency_s(ledger, judge.line)
         if value > limit:
             yield judge, Missed(key, judge.said, limit, value)
 
 
 def _problem(evaluation: Evaluation, judge: _Judge, missed: Missed) -> Problem:
-    found = judge.remedies(evaluation, missed.share)
+    ledger, cures, share = evaluation.ledger, judge.remedies, missed.share
+    if judge.line in AT_LOAD and LOAD_OUTCOME in ledger and ledger.scalar(LOAD_OUTCOME) > 1.0:
+        # latencies are missed because of the load, so what cures it is what carries the load
+        cures, share = remedies.more_replicas, 1.0 / ledger.scalar(LOAD_OUTCOME)
+    found = cures(evaluation, share)
     value, limit = missed.value * judge.scale, missed.limit * judge.scale
     fixes = tuple(settled(one, evaluation.parts) for one in found)
+    said = f"{missed.said} {value:,.4g} {judge.unit}"
+    if isinf(value):
+        said = f"{missed.said} ever longer: the load is {ledger.scalar(SATURATED_LOAD):,.3g} times what the replicas answer"
     return Problem(
-        f"{missed.said} {value:,.4g} {judge.unit}, over the limit of {limit:,.4g}",
+        f"{said}, over the limit of {limit:,.4g}",
         evaluation.loaded.document.place(tuple(missed.key.split("."))),
         missed.key,
         remedies=tuple(one for one in fixes if one.edits),

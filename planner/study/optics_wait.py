@@ -187,8 +187,10 @@ def wait_or_buy(
         )
         gain, is_bound = (gains[part.id], False) if part.id in gains else (bound, True)
         rows.append(_awaited(part, date or "", day, gain, is_bound, terms))
-    group = now.parts.groups[0]
-    link = group.scaleup.item.name if group.scaleup is not None else "no scale-up link"
+    links = dict.fromkeys(
+        one.scaleup.item.name if one.scaleup is not None else "no scale-up link" for one in now.parts.kinds
+    )
+    group, link = now.parts.groups[0], " and ".join(links)
     return WaitOrBuy(
         day,
         name,

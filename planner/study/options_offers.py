@@ -59,7 +59,11 @@ def offers(parts: Parts) -> tuple[list[Offer], list[tuple[str, str]]]:
     The offer that the scenario names is always among them, as are indices if it names one. An offer of a date after
     the plan's is none yet.
     """
-    accelerator = parts.groups[0].accelerator.item.id  # a plan has servers of one kind
+    kinds = sorted({one.accelerator.item.id for one in parts.groups})
+    if len(kinds) > 1:
+        said = f"the plan has {' and '.join(kinds)}, and an offer rents one kind: compare each in a plan of its own"
+        return [], [("renting", said)]
+    [accelerator] = kinds
     named = parts.rental.item.id if parts.rental is not None else ""
     shelf = Catalog(parts.catalog.folders)  # read apart: looking offers over is not resting on them
     every = [

@@ -10,8 +10,7 @@ from planner.errors import ScenarioError
 from planner.evaluate import Evaluation, evaluate
 from planner.scenario.load import load_scenario
 from planner.scenario.parts import with_part_problems
-from planner.study.bands import with_ranges
-from planner.study.risk import with_swings
+from planner.study.risk import with_ranges_and_swings
 
 
 def plan(scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence[Path] = ()) -> Evaluation:
@@ -30,4 +29,4 @@ def plan(scenario: str | Path, *, changes: Sequence[str] = (), catalog: Sequence
         loaded = load_scenario(scenario, changes=changes)
     except ScenarioError as error:
         raise with_part_problems(error, shelf) from error
-    return with_swings(with_ranges(evaluate(loaded, shelf)))
+    return with_ranges_and_swings(evaluate(loaded, shelf))

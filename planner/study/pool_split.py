@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,13 +11,15 @@ from planner.performance.inference import Layout
 from planner.performance.serve import Served
 from planner.performance.serving import Requests, Server
 from planner.performance.serving_points import Objective
-from planner.performance.serving_pools import Way, best_pools
+from planner.performance.serving_pools import Moved, Way, best_pools, moved_cache
 from planner.performance.simulate.clients import poisson_arrivals_s
+from planner.performance.simulate.engine import slower_engine
 from planner.performance.simulate.lengths import uniform_tokens
-from planner.performance.simulate.of_server import cache_token_bytes, simulated_engine
-from planner.performance.simulate.pools import Path, Pools, simulate_pools
-from planner.performance.simulate.record import Outcome
-from planner.performance.simulate.traffic import plain_traffic
+from planner.performance.simulate.of_server import moved_token_bytes, simulated_engine
+from planner.performance.simulate.pools import Path, Pools, simulate_pools, slower_path
+from planner.performance.simulate.record import Outcome, later_first_tokens
+from planner.performance.simulate.traffic import first_half, plain_traffic, with_hits
+from planner.study.traffic_steady import Rise, rise, steady
 
 SIMULATED_REPLICAS = 16
 """Of both pools together, where the answer is checked by simulation; larger pools are scaled down."""
@@ -32,8 +34,9 @@ class PoolAnswer:
         prefill, decode: Layouts of their replicas, of shape (1,).
         path: The way of caches between them.
         together_per_s: Requests a second of the same GPUs without pools, within the same objective.
-        transfer_s: Time of moving one mean prompt's cache, hand-over included.
+        moved: One mean prompt's cache on its way.
         prefill_server, decode_server, requests: What it was found for.
+        per_token_ratio, first_token_ratio: Measured over predicted times, by which all of it is corrected.
     """
 
     split: Split
@@ -41,15 +44,31 @@ class PoolAnswer:
     decode: Layout
     path: Path
     together_per_s: float
-    transfer_s: float
+    moved: Moved
     prefill_server: Server
     decode_server: Server
     requests: Requests
+    per_token_ratio: float = 1.0
+    first_token_ratio: float = 1.0
 
     @property
     def gain_fraction(self) -> float:
         """Requests a second with pools over those without, less 1."""
         return self.split.rate_per_s / self.together_per_s - 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SplitRun:
+    """The best pools under simulated arrivals.
+
+    Attributes:
+        outcome: Requests of the steady state.
+        short, rise: See `steady` and `rise`.
+    """
+
+    outcome: Outcome
+    short: bool
+    rise: Rise
 
 
 def pool_answer(
@@ -63,6 +82,8 @@ def pool_answer(
     handover_s: float,
     overlap_fraction: float,
     attention_sizes: tuple[int, ...] = (1, 2, 4, 8),
+    per_token_ratio: float = 1.0,
+    first_token_ratio: float = 1.0,
 ) -> PoolAnswer:
     """Compare the best pools with the plan.
 
@@ -74,6 +95,7 @@ def pool_answer(
         fabric_ranks: Accelerators that may send so at once.
         handover_s, overlap_fraction: Of `Path`.
         attention_sizes: GPUs of a replica to try for either pool.
+        per_token_ratio, first_token_ratio: See `PoolAnswer`; the plan's own rate has them already.
 
     Returns:
         See `PoolAnswer`; the plan's own rate is scaled to the same GPUs.
@@ -82,8 +104,13 @@ def pool_answer(
     one = np.ones(1)
     plan = best_pools(
         prefill_server, decode_server, requests=requests, gpus=gpus,
-        objective=Objective(slo.ttft_p99_s, slo.tpot_p99_s),
-        way=Way(rank_bytes_per_s * one, handover_s * one, overlap_fraction * one), sizes=attention_sizes,
+        objective=Objective(slo.ttft_p99_s / first_token_ratio, slo.tpot_p99_s / per_token_ratio),
+        way=(way := Way(rank_bytes_per_s * one, handover_s * one, overlap_fraction * one)), sizes=attention_sizes,
+    )  # fmt: skip
+    split = replace(
+        plan.split, rate_per_s=plan.split.rate_per_s / per_token_ratio,
+        first_token_p99_s=plan.split.first_token_p99_s * first_token_ratio,
+        per_token_p99_s=plan.split.per_token_p99_s * per_token_ratio,
     )  # fmt: skip
     replicas = gpus // float(served.layout.gpus[0])
     path = cache_path(
@@ -97,8 +124,9 @@ def pool_answer(
         overlap_fraction,
     )
     return PoolAnswer(
-        plan.split, plan.prefill, plan.decode, path, float(served.point.rate_per_s[0]) * replicas, plan.transfer_s,
-        prefill_server, decode_server, requests,
+        split, plan.prefill, plan.decode, path, float(served.point.rate_per_s[0]) * replicas,
+        moved_cache(prefill_server, requests, plan.prefill, plan.decode, way), prefill_server, decode_server, requests,
+        per_token_ratio, first_token_ratio,
     )  # fmt: skip
 
 
@@ -114,9 +142,8 @@ def cache_path(
         rank_bytes_per_s, fabric_ranks, handover_s, overlap_fraction: See `pool_answer`.
     """
     ranks = float(layout.replica_ranks[0])
-    each = cache_token_bytes(server, layout, context_tokens=float(requests.prompt_tokens[0]))
     return Path(
-        token_bytes=each * ranks,
+        token_bytes=moved_token_bytes(server, context_tokens=float(requests.prompt_tokens[0])),
         replica_bytes_per_s=rank_bytes_per_s * min(ranks, float(decode.replica_ranks[0])),
         shared_bytes_per_s=rank_bytes_per_s * fabric_ranks,
         overlap_fraction=overlap_fraction,
@@ -125,7 +152,29 @@ def cache_path(
     )
 
 
-def simulate_split(answer: PoolAnswer, *, requests: int, seed: int, load_fraction: float = 0.95) -> Outcome:
+def scaled_down(split: Split, most: int) -> tuple[int, int]:
+    """Replicas of both pools that are simulated: all where they are few, else the nearest to their ratio.
+
+    Args:
+        split: Replicas of the pools.
+        most: Of both together; at least one of each is simulated.
+
+    >>> wide = Split(0, 7, 50, 1.0, 1.0, 1.0, 1)
+    >>> scaled_down(wide, 16), scaled_down(wide, 100)
+    ((2, 14), (7, 50))
+    """
+    if split.prefill_replicas + split.decode_replicas <= most:
+        return split.prefill_replicas, split.decode_replicas
+    pairs = [
+        (prefill, decode)
+        for prefill in range(1, min(split.prefill_replicas, max(most - 1, 1)) + 1)
+        for decode in range(1, min(split.decode_replicas, max(most - prefill, 1)) + 1)
+    ]
+    wanted = np.log(split.prefill_replicas / split.decode_replicas)
+    return min(pairs, key=lambda one: (round(abs(np.log(one[0] / one[1]) - wanted), 6), -one[0] - one[1]))
+
+
+def simulate_split(answer: PoolAnswer, *, requests: int, seed: int, load_fraction: float = 0.95) -> SplitRun:
     """The best pools under simulated Poisson arrivals, scaled down to a few replicas with their share of the load.
 
     Args:
@@ -134,11 +183,10 @@ def simulate_split(answer: PoolAnswer, *, requests: int, seed: int, load_fractio
         load_fraction: Share of the closed form's rate that is offered.
 
     Returns:
-        See `Outcome`.
+        Its steady state.
     """
     split = answer.split
-    scale = min(1.0, SIMULATED_REPLICAS / (split.prefill_replicas + split.decode_replicas))
-    prefill, decode = (max(1, round(one * scale)) for one in (split.prefill_replicas, split.decode_replicas))
+    prefill, decode = scaled_down(split, SIMULATED_REPLICAS)
     share = min(prefill / split.prefill_replicas, decode / split.decode_replicas)
     random = np.random.default_rng(seed)
     traffic = plain_traffic(
@@ -152,8 +200,17 @@ def simulate_split(answer: PoolAnswer, *, requests: int, seed: int, load_fractio
             random, most_tokens=float(answer.requests.output_tokens[0]) / 0.9, requests=requests
         ),
     )
+    if hits := float(np.ravel(answer.requests.hit_fraction)[0]):
+        traffic = with_hits(traffic, hit_fraction=hits)
+    ratio = answer.per_token_ratio
     engines = [
-        simulated_engine(server, requests=answer.requests, layout=layout)
+        slower_engine(simulated_engine(server, requests=answer.requests, layout=layout), ratio)
         for server, layout in ((answer.prefill_server, answer.prefill), (answer.decode_server, answer.decode))
     ]
-    return simulate_pools(Pools(engines[0], engines[1], prefill, decode), traffic, answer.path)
+    pools, path = Pools(engines[0], engines[1], prefill, decode), slower_path(answer.path, ratio)
+    whole, half = (
+        later_first_tokens(simulate_pools(pools, sent, path), answer.first_token_ratio / ratio)
+        for sent in (traffic, first_half(traffic))
+    )
+    kept, short = steady(whole)
+    return SplitRun(kept, short, rise(half, kept))

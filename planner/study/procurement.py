@@ -93,7 +93,8 @@ def _slug(vendor: str, taken: set[str]) -> str:
 def by_order(evaluation: Evaluation, row: BomRow, orders: Sequence[Order]) -> tuple[float, ...]:
     """What each order buys of a part in one place of the design; the orders add up to what is bought."""
     count = evaluation.ledger.scalar(row.count)
-    return split(count, orders, where=row.demand.where, whole=row.demand.unit == "1")
+    demand = row.demand
+    return split(count, orders, where=demand.where, whole=demand.unit == "1", server=demand.server)
 
 
 def first_order(bought: Sequence[float], orders: Sequence[Order]) -> date:

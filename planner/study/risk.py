@@ -25,9 +25,9 @@ from planner.finance.uncertainty import (
     VarianceShare,
 )
 from planner.ledger import Axis, Kind
-from planner.study.bands import HEADLINE_KEYS, SEED, Drawing, range_of
+from planner.study.bands import DRAWS, HEADLINE_KEYS, SEED, Drawing, range_of, with_ranges
 from planner.study.limits import JUDGES
-from planner.study.risk_inputs import Bounds, inputs_of
+from planner.study.risk_inputs import Bounds, Inputs, inputs_of
 from planner.study.risk_next import next_step
 from planner.study.risk_sampling import Z90
 from planner.study.sensitivity import exchanged, indices_of
@@ -125,8 +125,32 @@ def with_swings(evaluation: Evaluation, key: str = KEY, *, seed: int = SEED) -> 
     """
     if not evaluation.feasible or key not in evaluation.ledger:
         return evaluation
-    inputs = inputs_of(evaluation)
-    swings = tornado(Drawing(evaluation, inputs, (key,)), key)
+    drawing = Drawing(evaluation, inputs_of(evaluation), (key,))
+    return _with_swings(evaluation, key, drawing.inputs, tornado(drawing, key), seed)
+
+
+def with_ranges_and_swings(evaluation: Evaluation, key: str = KEY) -> Evaluation:
+    """What `with_ranges` and `with_swings` give one after the other, with the model called once for both.
+
+    Args:
+        evaluation: As evaluated; one that can't be built comes back as it is.
+        key: The result that is taken apart.
+    """
+    if not evaluation.feasible or key not in evaluation.ledger:
+        return with_ranges(evaluation)
+    drawing = Drawing(evaluation, inputs_of(evaluation), (*HEADLINE_KEYS, key))
+    if not drawing.inputs.lines:
+        return evaluation
+    draws = drawing.scores(DRAWS, np.random.default_rng(SEED))
+    results = drawing.results(np.concatenate([draws, end_scores(drawing.inputs)]))
+    ranges = {name: range_of(results[name][:DRAWS]) for name in HEADLINE_KEYS if name in results}
+    swings = swings_of(drawing, key, results[key][DRAWS:])
+    return _with_swings(replace(evaluation, ranges=ranges), key, drawing.inputs, swings, SEED)
+
+
+def _with_swings(
+    evaluation: Evaluation, key: str, inputs: Inputs, swings: tuple[Swing, ...], seed: int
+) -> Evaluation:
     heaviest = [_heaviest(evaluation, one.factor) for one in swings[:LISTED]]
     steps = tuple(
         NextStep(one.factor, *next_step(evaluation.ledger[name]))
@@ -158,15 +182,25 @@ def tornado(drawing: Drawing, key: str) -> tuple[Swing, ...]:
 
     Factors that don't move it are left out.
     """
-    factors = drawing.inputs.factors
-    scores = np.zeros((2 * len(factors), drawing.inputs.width))
-    for at, factor in enumerate(factors):
+    results = replace(drawing, keys=(key,)).results(end_scores(drawing.inputs))
+    return swings_of(drawing, key, results[key])
+
+
+def end_scores(inputs: Inputs) -> Floats:
+    """Scores of one factor after the other at its P10, then at its P90, the others as planned; shape (2 factors, columns)."""
+    scores = np.zeros((2 * len(inputs.factors), inputs.width))
+    for at, factor in enumerate(inputs.factors):
         scores[2 * at, list(factor.columns)] = -Z90
         scores[2 * at + 1, list(factor.columns)] = Z90
-    results = replace(drawing, keys=(key,)).results(scores)[key]
+    return scores
+
+
+def swings_of(drawing: Drawing, key: str, results: Floats) -> tuple[Swing, ...]:
+    """The swings that the results of `end_scores` say, the widest first; factors that don't move it are left out."""
     base = abs(drawing.evaluation.ledger.scalar(key))
     found = [
-        Swing(factor, float(results[2 * at]), float(results[2 * at + 1])) for at, factor in enumerate(factors)
+        Swing(factor, float(results[2 * at]), float(results[2 * at + 1]))
+        for at, factor in enumerate(drawing.inputs.factors)
     ]
     moving = [one for one in found if one.width > 1e-12 * base]
     return tuple(sorted(moving, key=lambda one: (-one.width, one.factor.name)))

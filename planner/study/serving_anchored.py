@@ -60,7 +60,7 @@ def anchored_serving(
     Raises:
         ScenarioError: Anchors that the catalog can't place, or too few of an endpoint.
     """
-    endpoints = anchored_endpoints(anchors, catalog)
+    endpoints = anchored_endpoints(anchors, catalog, own_caches=True)
     prior = priors(catalog)
     found = {one.endpoint: one.factors(prior) for one in endpoints}
     of_row = dict(_endpoints(rows, catalog))
@@ -94,7 +94,7 @@ def _endpoints(rows: Sequence[InferenceRow], catalog: Catalog) -> Iterator[tuple
 
 
 def _endpoint(case: ServingCase) -> Endpoint:
-    accelerator = case.machine.server.item.accelerator
+    accelerator = case.machine.accelerator
     return Endpoint(
         accelerator, ServedBy(case.setting.engine.value), case.model, _precision(case.row.precision)
     )

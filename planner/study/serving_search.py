@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
+from typing import Final
 
 from planner.catalog.store import Catalog
 from planner.choices import Precision, WeightFormat
@@ -16,7 +18,7 @@ from planner.evaluate import evaluate
 from planner.performance.serving_points import Objective
 from planner.scenario.load import Loaded
 from planner.scenario.parts import resolve
-from planner.study.sizing import Load, Sizing, load_of, size_fleets
+from planner.study.sizing import Fleet, Load, Sizing, load_of, size_fleets
 from planner.study.sizing_machines import candidates_of, served_of, servers_of
 from planner.study.sizing_network import (
     HandOver,
@@ -25,7 +27,14 @@ from planner.study.sizing_network import (
     hand_over,
     spanning_effects,
 )
+from planner.study.sizing_pools_price import PricedPools, pools_beside
 from planner.study.sizing_price import Priced, priced
+from planner.study.sizing_sure import Sure, met_odds, sure_fleet
+
+ODDS_OF: Final = 3
+"""Fleets whose odds are drawn, the best ones."""
+EQUAL_COST_FRACTION: Final = 0.01
+"""Difference of costs below which fleets of equal size are told apart by what they carry."""
 
 
 class FleetGoal(StrEnum):
@@ -47,6 +56,9 @@ class Answer:
         index: Place of the workload in the scenario.
         stated: Whether the scenario states the load; otherwise it is what the plan's own GPUs carry.
         fleets: Best first; those that can't be built last.
+        pools: Separate pools with the fewest GPUs; None where no plan has a network, or none keep the objective.
+        odds: Share of draws in which each of the first fleets meets the objective; fewer than fleets.
+        sure: The best fleet with replicas for a wanted share of draws; None where none was asked for.
         domain, spanning, moved: What the network does to the best fleet; empty and None where that isn't priced.
     """
 
@@ -59,6 +71,9 @@ class Answer:
     domain: tuple[NetworkEffect, ...]
     spanning: tuple[NetworkEffect, ...]
     moved: HandOver | None
+    pools: PricedPools | None = None
+    odds: tuple[float | None, ...] = ()
+    sure: Sure | None = None
 
     @property
     def best(self) -> Priced:
@@ -76,8 +91,9 @@ def search_serving(
     weights: Sequence[WeightFormat] = (),
     goal: FleetGoal = FleetGoal.GPUS,
     top: int = 10,
+    sure: float | None = None,
 ) -> Answer:
-    """Size a serving workload and price the fleets; replicas compute prompts and answers, whatever pools it states.
+    """Size a serving workload and price the fleets: replicas that compute prompts and answers, and separate pools beside.
 
     Args:
         loaded: The scenario.
@@ -87,6 +103,7 @@ def search_serving(
         precisions: To try; all that an accelerator has by default.
         weights: Formats to try; see `candidates_of`.
         goal: What fleets are ranked by.
+        sure: Share of draws in which the best fleet has to meet the objective; by the expected values where None.
         top: Fleets priced, by the fewest GPUs; all of them where the goal needs their price.
 
     Raises:
@@ -105,9 +122,8 @@ def search_serving(
     sizing = Sizing(load, objective, sizing.fleets, (*sizing.refused, *refused), sizing.tried)
     if not sizing.fleets:
         raise _nothing(loaded, index, sizing)
-    counted = sizing.fleets[:top] if goal is FleetGoal.GPUS else sizing.fleets
-    found = sorted(
-        (priced(loaded, catalog, index, one, load) for one in counted), key=lambda one: _rank(goal, one)
+    found = _ranked(
+        goal, [priced(loaded, catalog, index, one, load) for one in _to_price(sizing.fleets, goal, top)]
     )
     shown = tuple(found[:top])
     best = shown[0]
@@ -120,8 +136,24 @@ def search_serving(
         domain = domain_effects(chosen, objective, usd_per_gpu_hour=hour)
         spanning = spanning_effects(chosen, objective, best.evaluation, usd_per_gpu_hour=hour)
         moved = hand_over(chosen, best.fleet.capacity.layout, best.evaluation)
+    odds = tuple(met_odds(one.evaluation, objective) for one in shown[:ODDS_OF])
+    more = None
+    if sure is not None:
+        more = sure_fleet(loaded, catalog, index, best, load, objective, sure)
+    pools = pools_beside(loaded, catalog, index, shown, load, objective)
     return Answer(
-        loaded, index, goal, workload.load is not None, sizing, shown, tuple(domain), tuple(spanning), moved
+        loaded,
+        index,
+        goal,
+        workload.load is not None,
+        sizing,
+        shown,
+        tuple(domain),
+        tuple(spanning),
+        moved,
+        pools,
+        odds,
+        more,
     )
 
 
@@ -152,6 +184,32 @@ def workload_load(loaded: Loaded, catalog: Catalog, index: int) -> Load:
     )  # fmt: skip
 
 
+def _to_price(fleets: Sequence[Fleet], goal: FleetGoal, top: int) -> Sequence[Fleet]:
+    """Fleets that may be among the best: all of them, or by GPUs as many as are shown and those of equal size."""
+    if goal is not FleetGoal.GPUS or len(fleets) <= top:
+        return fleets
+    return [one for one in fleets if one.gpus <= fleets[top - 1].gpus]
+
+
+def _ranked(goal: FleetGoal, fleets: Sequence[Priced]) -> list[Priced]:
+    """Best first; fleets that can't be built last.
+
+    Fleets of equal size whose tokens cost within 1 % of the cheapest's stand by what they carry, the most first: a price
+    isn't known better than that.
+    """
+    ordered = sorted(fleets, key=lambda one: _rank(goal, one))
+    if goal is not FleetGoal.GPUS:
+        return ordered
+    found: list[Priced] = []
+    for _, group in groupby(ordered, key=lambda one: (one.evaluation is None, one.fleet.gpus)):
+        own = list(group)
+        most = _rank(goal, own[0])[2] * (1.0 + EQUAL_COST_FRACTION)
+        near = [one for one in own if _rank(goal, one)[2] <= most]
+        found += sorted(near, key=lambda one: -one.fleet.able_requests_per_s)
+        found += own[len(near) :]
+    return found
+
+
 def _rank(goal: FleetGoal, one: Priced) -> tuple[bool, float, float]:
     """Fleets that can't be built last; equal ones by their GPUs, then by cost."""
     cost = one.value("usd_per_mtoken_output") or float("inf")
@@ -167,7 +225,7 @@ def _nothing(loaded: Loaded, index: int, sizing: Sizing) -> DesignError:
     workload = loaded.scenario.workloads[index]
     wider = tuple(
         Remedy(
-            f"twice the {said}, {2 * getattr(workload.slo, field):g} s", ("workloads", index, "slo", field),
+            f"a {said} up to {2 * getattr(workload.slo, field):g} s", ("workloads", index, "slo", field),
             2 * getattr(workload.slo, field),
         )
         for field, said in (("ttft_p99_s", "time to the first token"), ("tpot_p99_s", "time for each token"))

@@ -23,17 +23,17 @@ from planner.performance.fleet import (
     whole_servers,
 )
 from planner.performance.inference import Layout
-from planner.performance.serve import slower
 from planner.performance.serving import OperatingPoint, Requests, Server
+from planner.performance.serving_choice import Need, ranked_layouts, why_not
 from planner.performance.serving_points import (
     Objective,
     Points,
     at_rate,
     front,
     meets,
-    most_requests,
     row_at,
     serving_points,
+    slower,
 )
 
 WEIGHT_BITS: Final = {
@@ -85,6 +85,10 @@ class Load:
         """Sum of the regions' peaks."""
         return sum(one.peak_requests_per_s for one in self.regions)
 
+    def need(self, server_gpus: int) -> Need:
+        """The peaks as whole servers carry them."""
+        return Need(tuple(one.peak_requests_per_s for one in self.regions), self.spare_replicas, server_gpus)
+
     @property
     def joint_peak_requests_per_s(self) -> float:
         """Highest load of all regions at one time, which one fleet for all would have to carry."""
@@ -101,6 +105,7 @@ class Candidate:
         layouts: Replicas to try.
         server_gpus: GPUs bought together.
         first_token_ratio, per_token_ratio: Measured over predicted times, 1 without runs of one's own.
+        odd_points: Runs of one's own that are far from the model, each with what is odd.
         weights: Format of the weights; the usual one of the precision where None.
     """
 
@@ -114,6 +119,12 @@ class Candidate:
     first_token_ratio: float = 1.0
     per_token_ratio: float = 1.0
     weights: WeightFormat | None = None
+    odd_points: tuple[str, ...] = ()
+
+    @property
+    def corrected_by_runs(self) -> bool:
+        """Whether runs of one's own correct its times."""
+        return self.first_token_ratio != 1.0 or self.per_token_ratio != 1.0
 
     @property
     def format_name(self) -> str:
@@ -195,6 +206,11 @@ class Fleet:
     def standing(self) -> int:
         """Replicas there, spare ones among them."""
         return sum(one.standing for one in self.regions)
+
+    @property
+    def able_requests_per_s(self) -> float:
+        """That all replicas there carry within the objective, spare ones included."""
+        return self.standing * float(self.capacity.point.rate_per_s[0])
 
     @property
     def servers(self) -> int:
@@ -301,33 +317,11 @@ def size_fleets(candidates: Sequence[Candidate], load: Load, objective: Objectiv
     return Sizing(load, objective, tuple(sorted(fleets, key=lambda one: one.gpus)), tuple(refused), tried)
 
 
-def why_not(points: Points, objective: Objective) -> str:
-    """The limit that no point meets, with the nearest miss; empty where one does."""
-    if not points.fits.any():
-        return "memory: no replica that was tried holds the weights and one sequence's cache"
-    if meets(points, objective).any():
-        return ""
-    latency = points.point.latency
-    fits = np.broadcast_to(points.fits, latency.per_token_p99_s.shape)
-    first = np.where(fits, latency.first_token_p99_s, np.inf)
-    token = np.where(fits, latency.per_token_p99_s, np.inf)
-    for said, values, limit in (
-        ("TTFT", first, objective.first_token_p99_s),
-        ("TPOT", token, objective.per_token_p99_s),
-    ):
-        if values.min() > limit:
-            return f"{said} p99 is {values.min() * 1e3:.3g} ms at least, and its limit {limit * 1e3:.3g} ms"
-    return "TTFT and TPOT: no point keeps both limits, though some keep either"
-
-
 def _fleet(one: Candidate, points: Points, load: Load, objective: Objective) -> Fleet:
-    columns, rates = most_requests(points, objective)
-    ranks = points.layouts.gpus[:, 0]
-    servers = sum(_servers(one, rates, ranks, region, load.spare_replicas) for region in load.regions)
+    found = ranked_layouts(points, objective, load.need(one.server_gpus))
     # of equal fleets the one whose replicas have most to spare
-    order = np.lexsort((-rates / ranks, np.asarray(servers)))
-    row = int(order[0])
-    column = int(columns[row])
+    row = found.rows[0]
+    column, rates, ranks = found.columns[row], found.rates_per_s, points.layouts.gpus[:, 0]
     layout = row_at(points.layouts, (row, 0))
     capacity = Choice(layout, row_at(points.point, (row, column)))
     rate = float(rates[row])
@@ -352,19 +346,6 @@ def _fleet(one: Candidate, points: Points, load: Load, objective: Objective) -> 
         tried=points.tried,
         meeting=int(meets(points, objective).sum()),
     )
-
-
-def _servers(one: Candidate, rates: Floats, ranks: Floats, region: RegionLoad, spare: int) -> Floats:
-    """Servers of a region for every layout, infinite where the layout keeps no limits."""
-    able = rates > 0.0
-    needed = replicas_needed(
-        requests_per_s=np.full(rates.shape, region.peak_requests_per_s),
-        replica_requests_per_s=np.where(able, rates, 1.0),
-    )
-    found = whole_servers(
-        replicas=needed + spare, replica_gpus=ranks, server_gpus=np.array([float(one.server_gpus)])
-    )
-    return np.where(able, found, np.inf)
 
 
 def _region(one: Candidate, rate: float, ranks: float, region: RegionLoad, load: Load) -> RegionFleet:

@@ -18,6 +18,7 @@ from planner.errors import CatalogError, InputError, PlannerError, Problem, Reme
 from planner.evaluate import Evaluation, evaluate
 from planner.performance.serve import Served
 from planner.performance.serving import replica_layouts
+from planner.performance.serving_corrected import endpoint_for, odd_points
 from planner.scenario.alternatives import beside
 from planner.scenario.load import Loaded
 from planner.scenario.parts import Parts
@@ -37,12 +38,12 @@ def servers_of(wanted: Sequence[str], parts: Parts) -> list[str]:
     Raises:
         InputError: Names that the catalog hasn't, all of them.
     """
-    own = parts.groups[0].server.item.id
+    own = [kind.server.item.id for kind in parts.kinds]
     shelf = beside(parts.catalog)
     if not wanted:
-        return [own]
+        return own
     if EVERY in wanted:
-        return [own, *(name for name in _buyable(shelf, parts.as_of) if name != own)]
+        return [*own, *(name for name in _buyable(shelf, parts.as_of) if name not in own)]
     known = shelf.ids(Server)
     unknown = [name for name in wanted if name not in known]
     if unknown:
@@ -155,7 +156,7 @@ def _candidate(
     weights: WeightFormat | None,
 ) -> Candidate:
     workload = loaded.scenario.workloads[index]
-    own = loaded.scenario.cluster.groups[0].server == server.id
+    own = all(group.server == server.id for group in loaded.scenario.cluster.groups)
     form = None if weights is None else weights.value
     edits = (
         _loose(index, precision, form)
@@ -172,7 +173,15 @@ def _candidate(
         server_id=server.id, name=server.name, precision=precision, server=served.server,
         requests=served.requests, layouts=replica_layouts(server.scaleup_domain_gpus),
         server_gpus=server.gpus, first_token_ratio=first, per_token_ratio=token, weights=weights,
+        odd_points=_odd_points(evaluation, served),
     )  # fmt: skip
+
+
+def _odd_points(evaluation: Evaluation, served: Served) -> tuple[str, ...]:
+    """Measured points of the workload's endpoint that are far from the model."""
+    assert evaluation.built is not None
+    found = endpoint_for(evaluation.built.cluster, served.workload)
+    return () if found is None else tuple(odd_points(found))
 
 
 def served_of(evaluation: Evaluation, workload: Workload) -> Served:

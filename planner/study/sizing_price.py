@@ -7,27 +7,35 @@ rent of the same GPUs, with and without autoscaling, and the price of the same t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
 
 from planner.catalog.schema import Server
 from planner.catalog.store import Catalog
 from planner.errors import PlannerError
 from planner.evaluate import Evaluation, evaluate
 from planner.ledger import Ledger, Line, Sign
-from planner.ledger.nodes import Expr
+from planner.ledger.nodes import Expr, ref
 from planner.performance.fleet import running_replicas
 from planner.performance.serving import operating_point
-from planner.performance.serving_points import serving_points
+from planner.performance.serving_points import Objective, serving_points
 from planner.scenario.alternatives import beside
 from planner.scenario.givens import figure_line
 from planner.scenario.load import Loaded
+from planner.scenario.schema import Workload
 from planner.study.api_prices import ApiOffer, api_offers
 from planner.study.options_offers import Offer, offers
-from planner.study.sizing import Fleet, Load, size_fleets
-from planner.study.sizing_machines import Edit, cooled, edited
+from planner.study.sizing import Candidate, Fleet, Load, size_fleets
+from planner.study.sizing_machines import Edit, cooled, edited, served_of
 from planner.units import MEGA, SECONDS_PER_HOUR
 
 KEY = "performance.serving"
+SETTLING_ROUNDS: Final = 3
+"""Until a fleet and the plan that has it agree; the first one nearly always does."""
+SAME: Final = 1e-9
+"""Relative difference of rates that are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,14 @@ class Priced:
     rental: Offer | None
     api: tuple[ApiOffer, ...] = ()
 
+    @property
+    def spare_servers(self) -> int:
+        """Servers that the plan buys beyond those in service; 0 where it can't be built."""
+        if self.evaluation is None:
+            return 0
+        key, ledger = f"bom.{self.fleet.candidate.server_id}", self.evaluation.ledger
+        return int(ledger.scalar(f"{key}.count") - ledger.scalar(f"{key}.designed"))
+
     def value(self, name: str) -> float | None:
         """A scalar of its lines, such as ``usd_per_mtoken_output``; None where there is none."""
         if self.evaluation is None or f"sizing.{name}" not in self.evaluation.ledger:
@@ -57,17 +73,27 @@ class Priced:
 
 def fleet_edits(loaded: Loaded, catalog: Catalog, index: int, fleet: Fleet) -> tuple[Edit, ...]:
     """Fields of a scenario that make its plan a fleet: servers, GPUs, precision, weights, and what goes with them."""
-    candidate, scenario = fleet.candidate, loaded.scenario
+    found = machine_edits(loaded, catalog, index, fleet.candidate, gpus=fleet.gpus)
+    if loaded.scenario.workloads[index].disaggregated is not None:
+        return (*found, (("workloads", index, "disaggregated"), None))
+    return found
+
+
+def machine_edits(
+    loaded: Loaded, catalog: Catalog, index: int, candidate: Candidate, *, gpus: int
+) -> tuple[Edit, ...]:
+    """Fields of a scenario that give a workload so many GPUs of a candidate, in its precision and format."""
+    scenario = loaded.scenario
     group, workload = scenario.cluster.groups[0], scenario.workloads[index]
     shelf = beside(catalog)
     found: list[Edit] = []
     if len(scenario.cluster.groups) > 1:
         wish = dict(loaded.document.data["cluster"]["groups"][0])
-        wish |= {"server": candidate.server_id, "gpus": fleet.gpus}
+        wish |= {"server": candidate.server_id, "gpus": gpus}
         wish.pop("phase", None)
         found += [(("cluster", "groups"), [wish]), (("phases",), None)]
     else:
-        found.append((("cluster", "groups", 0, "gpus"), fleet.gpus))
+        found.append((("cluster", "groups", 0, "gpus"), gpus))
         if candidate.server_id != group.server:
             found.append((("cluster", "groups", 0, "server"), candidate.server_id))
     if candidate.precision is not workload.precision:
@@ -75,8 +101,6 @@ def fleet_edits(loaded: Loaded, catalog: Catalog, index: int, fleet: Fleet) -> t
     if candidate.weights is not workload.weights:
         form = None if candidate.weights is None else candidate.weights.value
         found.append((("workloads", index, "weights"), form))
-    if workload.disaggregated is not None:
-        found.append((("workloads", index, "disaggregated"), None))
     server, now = shelf.get(Server, candidate.server_id), shelf.get(Server, group.server)
     if server.accelerator != now.accelerator and scenario.money.rental is not None:
         found.append((("money", "rental"), None))
@@ -93,15 +117,20 @@ def priced(loaded: Loaded, catalog: Catalog, index: int, fleet: Fleet, load: Loa
         fleet: What was sized.
         load: What it carries.
     """
-    edits = fleet_edits(loaded, catalog, index, fleet)
-    try:
-        evaluation = evaluate(edited(loaded, [*edits, *_alone(loaded, index)]), catalog)
-    except PlannerError as error:
-        return Priced(fleet, edits, None, "; ".join(one.message for one in error.problems), None)
-    if evaluation.built is None:
-        assert evaluation.refusal is not None
-        why = "; ".join(one.message for one in evaluation.refusal.problems)
-        return Priced(fleet, edits, None, why, None)
+    for _ in range(SETTLING_ROUNDS):
+        edits = fleet_edits(loaded, catalog, index, fleet)
+        try:
+            evaluation = evaluate(by_itself(loaded, index, edits), catalog)
+        except PlannerError as error:
+            return Priced(fleet, edits, None, "; ".join(one.message for one in error.problems), None)
+        if evaluation.built is None:
+            assert evaluation.refusal is not None
+            why = "; ".join(one.message for one in evaluation.refusal.problems)
+            return Priced(fleet, edits, None, why, None)
+        other = as_planned(evaluation, loaded.scenario.workloads[index], fleet, load)
+        if other is None:
+            break
+        fleet = other
     rental = _cheapest(offers(evaluation.parts)[0])
     workload = loaded.scenario.workloads[index]
     api = api_offers(
@@ -114,12 +143,42 @@ def priced(loaded: Loaded, catalog: Catalog, index: int, fleet: Fleet, load: Loa
     return Priced(fleet, edits, evaluation, "", rental, tuple(api))
 
 
-def _alone(loaded: Loaded, index: int) -> list[Edit]:
-    """The workload by itself on its fleet: others of the scenario would take a share of it."""
+def as_planned(evaluation: Evaluation, workload: Workload, fleet: Fleet, load: Load) -> Fleet | None:
+    """A fleet sized again with the machines as the plan that has it finds them, where the plan would serve otherwise.
+
+    A machine may do better or worse inside a plan than alone: by its overrides, its cap on power, its cooling.
+
+    Returns:
+        None where plan and fleet agree, and where no load is stated, by which a plan could choose.
+    """
+    served, ledger = served_of(evaluation, workload), evaluation.ledger
+    if workload.load is None or served.pools is not None:
+        return None
+    mine, own = fleet.capacity, (served.layout.gpus, served.layout.attention_ranks, served.point.rate_per_s)
+    said = (mine.layout.gpus, mine.layout.attention_ranks, mine.point.rate_per_s)
+    if all(np.isclose(one[0], two[0], rtol=SAME, atol=0.0) for one, two in zip(own, said, strict=True)):
+        return None
+    first, token = (
+        ledger.scalar(f"{served.key}.{name}") for name in ("first_token_error_ratio", "model_error_ratio")
+    )
+    candidate = replace(
+        fleet.candidate, server=served.server, requests=served.requests, first_token_ratio=first,
+        per_token_ratio=token,
+    )  # fmt: skip
+    slo = workload.slo
+    again = size_fleets([candidate], load, Objective(slo.ttft_p99_s, slo.tpot_p99_s)).fleets
+    return again[0] if again else None
+
+
+def by_itself(loaded: Loaded, index: int, edits: Sequence[Edit]) -> Loaded:
+    """The scenario with edits and the workload alone on its fleet: others of the scenario would take a share of it."""
     data = loaded.document.data["workloads"]
     if len(data) == 1:
-        return []
-    return [(("workloads",), [{**data[index], "share_fraction": 1.0}])]
+        return edited(loaded, edits)
+    first: Edit = (("workloads",), [{**data[index], "share_fraction": 1.0}])
+    own = ("workloads", index)
+    moved = [((own[0], 0, *path[2:]), value) if path[:2] == own else (path, value) for path, value in edits]
+    return edited(loaded, [first, *moved])
 
 
 def _cheapest(found: Sequence[Offer]) -> Offer | None:
@@ -194,15 +253,13 @@ def _enter_owned(ledger: Ledger) -> None:
         ledger, "output_decode", "Cost of a million output tokens without their prompts", whole * (1 - share),
         "the share of GPU time that isn't in prompts, over the output tokens",
     )  # fmt: skip
-    for name, label, rate in (
-        ("output_full", "Cost of a million output tokens, replicas full within the objective",
-         "output_tokens_per_s_per_gpu"),
-        ("output_saturated", "Cost of a million output tokens at saturation",
-         "output_tokens_per_s_per_gpu_saturated"),
-    ):  # fmt: skip
+    for name, label, unit in (
+        ("output_full", "Cost of a million output tokens, replicas full within the objective", "output"),
+        ("output_saturated", "Cost of a million output tokens at saturation", "output_saturated"),
+    ):
         _mtoken(
-            ledger, name, label, hour * MEGA / (ledger[f"sizing.{rate}"] * SECONDS_PER_HOUR),
-            "one GPU-hour over its tokens, without spare replicas or idle hours",
+            ledger, name, label, ref(ledger[f"unit.usd_per_mtoken_{unit}"]),
+            "a scheduled GPU-hour over its tokens, as the plan's own line has it: every GPU sold in its scheduled hours",
         )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 
@@ -13,86 +12,60 @@ from planner.errors import InputError, Problem
 from planner.performance.inference import Layout
 from planner.performance.queueing import Binding, Latency, binding
 from planner.performance.serve import Served
-from planner.performance.serving import Requests, Server, largest_batch, operating_point
-from planner.performance.serving_points import at_rate
-from planner.performance.simulate.clients import (
-    daily_arrivals_s,
-    gamma_arrivals_s,
-    poisson_arrivals_s,
-    two_state_arrivals_s,
-)
-from planner.performance.simulate.engine import Engine, Eviction, Schedule
-from planner.performance.simulate.lengths import drawn_from, fixed_tokens, lognormal_tokens, uniform_tokens
+from planner.performance.serving import Requests, Server, full_batch, largest_batch, operating_point
+from planner.performance.serving_machines import one_draw
+from planner.performance.serving_points import at_rate, slower
+from planner.performance.simulate.clients import DAY_S
+from planner.performance.simulate.engine import Engine, slower_engine
 from planner.performance.simulate.of_server import SCHEDULES, Policy, simulated_engine
-from planner.performance.simulate.record import Outcome
-from planner.performance.simulate.routing import Routing
+from planner.performance.simulate.record import Outcome, later_first_tokens
 from planner.performance.simulate.run import ClosedLoop, oversized, simulate
-from planner.performance.simulate.traffic import Traffic, plain_traffic, with_prefixes, with_priorities
-from planner.scenario.request_trace import RequestTrace
+from planner.performance.simulate.traffic import Traffic, first_half
+from planner.study.traffic_drawn import Arrivals, TrafficAsked, day_length_s, drawn_traffic
+from planner.study.traffic_steady import (
+    SETTLED,
+    WARM_UP_FRACTION,
+    Rise,
+    busiest_rows,
+    output_tokens_per_s,
+    part_of,
+    rise,
+    steady,
+)
 
 MOST_REPLICAS = 8
 """Replicas simulated by default: a larger fleet behaves like several of these, each with its share of the load."""
-WARM_UP_FRACTION = 0.1
-"""A run starts empty, so its first requests are left out of the statistics."""
-
-
-class Arrivals(StrEnum):
-    """When requests come."""
-
-    POISSON = "poisson"
-    BURSTY = "bursty"
-    SWITCHING = "switching"
-    DAILY = "daily"
-    TRACE = "trace"
-
-
-class Lengths(StrEnum):
-    """How long they are."""
-
-    FIXED = "fixed"
-    UNIFORM = "uniform"
-    LOGNORMAL = "lognormal"
-    TRACE = "trace"
+LIVES_AN_HOUR = 10.0
+"""Times that a request takes which an hour of a day has to last in a run, so that load within it is what the hour brings."""
+HOURS = 24
+UNEVEN_FRACTION = 0.02
+"""By which clients of the simulated part may differ from their share of the fleet's."""
 
 
 @dataclass(frozen=True, slots=True)
-class TrafficAsked:
-    """What is to be simulated.
+class Correction:
+    """Measured over predicted times, by which a plan's latencies are corrected: of anchors, or typed by hand.
 
     Attributes:
-        requests, seed: Length of the run and its random state.
-        rate_per_s: Requests a second of the whole fleet; the load of the workload, or what the plan serves, by default.
-        arrivals: When requests come; variation: of their gaps where bursty.
-        lengths: How long they are; length_variation: of lognormal ones.
-        trace: A file of lengths and times.
-        routing, schedule, chunked, eviction: Of the fleet and its engines; the engine's own schedule by default.
-        host_bytes_per_s: Rate of one accelerator to its host, by which caches are swapped; needed where they are.
-        prefixes, prefix_tokens, prefix_fraction: Shared prefixes; none where 0.
-        classes: Shares of priority classes, the first one first in line; none where empty.
-        clients, think_s: Closed-loop clients of the whole fleet instead of arrivals; none where 0.
-        replicas: To simulate; at most 8 of the fleet's by default.
+        per_token, first_token: Of the time for each token, and to the first one.
+        of_others: Whether a scenario names anchors, and none is of this workload's endpoint.
     """
 
-    requests: int = 10_000
-    seed: int = 20261130
-    rate_per_s: float | None = None
-    arrivals: Arrivals = Arrivals.POISSON
-    variation: float = 2.0
-    lengths: Lengths = Lengths.UNIFORM
-    length_variation: float = 1.0
-    trace: RequestTrace | None = None
-    routing: Routing = Routing.LEAST_QUEUE
-    schedule: Schedule | None = None
-    chunked: bool = True
-    eviction: Eviction = Eviction.RECOMPUTE
-    host_bytes_per_s: float | None = None
-    prefixes: int = 0
-    prefix_tokens: float = 0.0
-    prefix_fraction: float = 0.0
-    classes: tuple[float, ...] = ()
-    clients: int = 0
-    think_s: float = 0.0
-    replicas: int | None = None
+    per_token: float = 1.0
+    first_token: float = 1.0
+    of_others: bool = False
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it changes anything."""
+        return self.per_token != 1.0 or self.first_token != 1.0
+
+    def seen(self, outcome: Outcome) -> Outcome:
+        """What engines of slower steps do, as it is seen where the first token has a ratio of its own."""
+        return later_first_tokens(outcome, self.first_token / self.per_token)
+
+
+AS_PREDICTED = Correction()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +73,26 @@ class TrafficRun:
     """What came of it.
 
     Attributes:
+        asked: What was asked.
         workload: Its id.
         layout: Of a replica.
         fleet_replicas, replicas: Of the fleet, and those simulated with their share of the load.
+        requests: Simulated.
         rate_per_s: Requests a second offered to the fleet, None with closed-loop clients.
         capacity_per_s: That it sustains by the closed form, with the prefix hits found.
         binds: What ends the capacity.
         saturated: Whether more is offered than sustained; latencies then grow with the run and mean nothing.
-        outcome: Requests after the warm-up.
-        output_tokens_per_s: Of the fleet, over the time from the first arrival to the last answer.
+        outcome: Requests of the steady state.
+        output_tokens_per_s: Of the fleet.
         closed_form: Latencies by the closed form at this load, None where it has no word: saturated, closed loop.
+        short: Whether the run is too short for a steady state, see `steady`.
+        rise: Whether latencies go on rising with the run.
+        hit_fraction: Prompt tokens found in caches from the run's beginning on, when they are empty.
+        day_s: Seconds in which arrivals go through a day, None where they don't.
+        busiest: Of a day, requests of its busiest hours; None where no day is gone through.
+        day_requests: Requests of a run that goes through a day, where only its busiest hour is simulated for want of them.
+        clients: Closed-loop clients simulated.
+        correction: Of the latencies.
     """
 
     asked: TrafficAsked
@@ -117,6 +100,7 @@ class TrafficRun:
     layout: Layout
     fleet_replicas: int
     replicas: int
+    requests: int
     rate_per_s: float | None
     capacity_per_s: float
     binds: Binding
@@ -125,117 +109,164 @@ class TrafficRun:
     output_tokens_per_s: float
     closed_form: Latency | None
     engine: Engine
+    short: bool = False
+    rise: Rise = SETTLED
+    hit_fraction: float = 0.0
+    day_s: float | None = None
+    busiest: Outcome | None = None
+    day_requests: int | None = None
+    clients: int = 0
+    correction: Correction = AS_PREDICTED
+
+    @property
+    def settled(self) -> bool:
+        """Whether its latencies would stay with a longer run."""
+        return not self.saturated and self.rise.settled
 
 
-def run_traffic(served: Served, *, gpus: float, asked: TrafficAsked) -> TrafficRun:
+def run_traffic(
+    served: Served, *, gpus: float, asked: TrafficAsked, correction: Correction = AS_PREDICTED
+) -> TrafficRun:
     """Simulate a served workload.
+
+    A day is gone through where every hour of it lasts `LIVES_AN_HOUR` times what a request takes; a shorter run would show
+    hours that are over before their load is felt, so its requests all come in the busiest hour instead.
 
     Args:
         served: The workload as the plan serves it.
         gpus: Accelerators that serve it.
         asked: What is to be simulated.
+        correction: As the plan's own latencies are corrected.
 
     Raises:
         InputError: What is asked can't be simulated.
     """
+    asked = with_plan_hits(asked, served)
+    found = _run(served, gpus, asked, correction)
+    if found.day_s is None:
+        return found
+    needed = hour_requests(found.outcome, found.day_s, asked.requests)
+    if needed <= asked.requests:
+        return found
+    peak = _run(served, gpus, replace(asked, arrivals=Arrivals.POISSON), correction)
+    return replace(peak, asked=asked, day_requests=needed)
+
+
+def with_plan_hits(asked: TrafficAsked, served: Served) -> TrafficAsked:
+    """What is asked, with the plan's share of prompt tokens found in caches where neither prefixes nor a share is asked."""
+    if asked.prefixes or asked.hit_fraction is not None:
+        return asked
+    return replace(asked, hit_fraction=served.workload.prefix_hit_fraction)
+
+
+def hour_requests(outcome: Outcome, day_s: float, requests: int) -> int:
+    """Requests with which every hour of a simulated day lasts `LIVES_AN_HOUR` times what a request takes.
+
+    Args:
+        outcome: Of a run through a day.
+        day_s: Length of its day; requests: of the run.
+    """
+    needed_s = LIVES_AN_HOUR * HOURS * float(outcome.latency_s.mean())
+    return int(np.ceil(requests * min(needed_s, DAY_S) / day_s - 1e-9))
+
+
+def _run(served: Served, gpus: float, asked: TrafficAsked, correction: Correction) -> TrafficRun:
     layout, fleet = served.layout, max(1, int(gpus // float(served.layout.gpus[0])))
-    replicas = min(asked.replicas or MOST_REPLICAS, fleet)
-    server, part = one_row(served.server), replicas / fleet
+    replicas, clients = simulated_part(asked, fleet)
+    server, part = one_draw(served.server), replicas / fleet
     load = served.workload.load
     offered = asked.rate_per_s or (load.requests_per_s if load else float(served.point.rate_per_s[0]) * fleet)
-    random = np.random.default_rng(asked.seed)
-    prompt, output = _lengths(random, served, asked)
     hours = load.hourly_fraction if load else None
-    arrival = _arrivals(random, asked, offered * part, hours)
-    traffic = plain_traffic(arrival_s=arrival, prompt_tokens=prompt, output_tokens=output)
-    if asked.prefixes:
-        traffic = with_prefixes(
-            traffic, random, prefixes=asked.prefixes, prefix_tokens=asked.prefix_tokens,
-            share_fraction=asked.prefix_fraction,
-        )  # fmt: skip
-    if asked.classes:
-        traffic = with_priorities(traffic, random, shares=np.array(asked.classes))
-    requests = _requests(served, traffic)
-    engine = _engine(server, requests, layout, asked, traffic, served)
-    closed = ClosedLoop(max(1, round(asked.clients * part)), asked.think_s) if asked.clients else None
-    outcome = simulate(engine, traffic, replicas=replicas, routing=asked.routing, closed_loop=closed)
-    if asked.arrivals is Arrivals.TRACE and asked.trace is not None:
-        offered = float(len(traffic) / max(float(np.ptp(arrival)), 1e-9)) / part
-    return _summed(
-        served, server, requests, asked, engine, outcome, fleet, replicas, None if closed else offered
+    traffic = drawn_traffic(
+        asked, served.requests, rate_per_s=offered * part, hourly_fraction=hours, part=part
     )
+    requests = requests_of(served.requests, traffic)
+    engine = slower_engine(_engine(server, requests, layout, asked, traffic, served), correction.per_token)
+    closed = ClosedLoop(clients, asked.think_s) if clients else None
 
+    def served_by(sent: Traffic) -> Outcome:
+        found = simulate(engine, sent, replicas=replicas, routing=asked.routing, closed_loop=closed)
+        return correction.seen(found)
 
-def one_row(server: Server) -> Server:
-    """A server with the first row of everything, for a run is one plan and never a draw."""
-    from planner.performance.assumed import rows
-
-    return Server(
-        server.shape, rows(server.chip, 1), rows(server.link, 1), rows(server.constants, 1), server.form,
-        rows(server.tails, 1), server.speculation,
+    outcome = served_by(traffic)
+    if asked.arrivals is Arrivals.TRACE:
+        offered = trace_rate_per_s(asked, traffic)
+    day_s = day_of(asked, offered * part, hours)
+    found = _at_load(
+        served, server, requests, engine, outcome, fleet, None if closed else offered, correction
+    )
+    kept, short = steady(outcome, warm_up_fraction=WARM_UP_FRACTION if day_s is None else 0.0)
+    # a saturated fleet makes what it sustains, in the long run
+    made = found.capacity_per_s * part * float(requests.output_tokens[0])
+    if not found.saturated:
+        made = output_tokens_per_s(outcome, kept)
+    busiest = None
+    if day_s is not None and hours is not None:
+        busiest = part_of(kept, busiest_rows(kept, day_s=day_s, hourly_fraction=np.array(hours)))
+    scale = asked.clients / clients if clients else 1.0 / part
+    changing = day_s is not None or asked.arrivals is Arrivals.TRACE or found.saturated
+    rises = SETTLED if changing else rise(served_by(first_half(traffic)), kept)
+    return TrafficRun(
+        asked, served.workload.id, layout, fleet, replicas, len(traffic), None if closed else offered,
+        found.capacity_per_s, found.binds, found.saturated, kept, made * scale, found.closed_form, engine, short,
+        rises, found.hit_fraction, day_s, busiest, None, clients, correction,
     )  # fmt: skip
 
 
-def _lengths(random: np.random.Generator, served: Served, asked: TrafficAsked) -> tuple[Floats, Floats]:
-    count = asked.requests
-    prompt, output = (
-        float(np.ravel(one)[0]) for one in (served.requests.prompt_tokens, served.requests.output_tokens)
-    )
-    trace = asked.trace
-    if trace is not None and asked.arrivals is Arrivals.TRACE:
-        return trace.prompt_tokens[:count], trace.output_tokens[:count]
-    if trace is not None:
-        return drawn_from(
-            random, prompt_tokens=trace.prompt_tokens, output_tokens=trace.output_tokens, requests=count
-        )
-    if asked.lengths is Lengths.LOGNORMAL:
-        both = [
-            lognormal_tokens(random, mean_tokens=mean, variation=asked.length_variation, requests=count)
-            for mean in (prompt, output)
-        ]
-        return both[0], both[1]
-    if asked.lengths is Lengths.UNIFORM:
-        # lengths of the scenario are means, and uniform ones run from 0.8 to 1.0 of the longest
-        longest = [
-            uniform_tokens(random, most_tokens=mean / 0.9, requests=count) for mean in (prompt, output)
-        ]
-        return longest[0], longest[1]
-    return fixed_tokens(mean_tokens=prompt, requests=count), fixed_tokens(mean_tokens=output, requests=count)
+def simulated_part(asked: TrafficAsked, fleet: int) -> tuple[int, int]:
+    """Replicas that are simulated and the clients of the fleet that ask them: as many as come out whole.
 
+    Args:
+        asked: Clients of the whole fleet, and replicas where they are wished.
+        fleet: Replicas of the fleet.
 
-def _arrivals(
-    random: np.random.Generator, asked: TrafficAsked, rate: float, hours: Sequence[float] | None
-) -> Floats:
-    count = asked.requests
-    if asked.arrivals is Arrivals.TRACE:
-        trace = asked.trace
-        if trace is None or trace.arrival_s is None:
-            raise InputError(
-                Problem("no trace has arrival times", remedy="--trace FILE with a column arrival_s")
+    Raises:
+        InputError: The wished replicas' share of the clients is less than one.
+
+    >>> simulated_part(TrafficAsked(clients=3), 12), simulated_part(TrafficAsked(clients=7), 12)
+    ((8, 2), (12, 7))
+    """
+    most = min(asked.replicas or MOST_REPLICAS, fleet)
+    if not asked.clients:
+        return most, 0
+    shares = {one: asked.clients * one / fleet for one in ([most] if asked.replicas else range(most, 0, -1))}
+    for replicas, share in shares.items():
+        if round(share) >= 1 and abs(round(share) / share - 1.0) <= UNEVEN_FRACTION:
+            return replicas, round(share)
+    if not asked.replicas:
+        return fleet, asked.clients
+    if shares[most] < 1.0:
+        raise InputError(
+            Problem(
+                f"--clients {asked.clients} are of the whole fleet of {fleet:,} replicas, and {most:,} of them have "
+                f"{shares[most]:.2g} clients",
+                remedy=f"--replicas {fleet}, or no --replicas",
             )
-        return trace.arrival_s[:count]
-    if asked.arrivals is Arrivals.BURSTY:
-        return gamma_arrivals_s(random, rate_per_s=rate, requests=count, variation=asked.variation)
-    if asked.arrivals is Arrivals.SWITCHING:
-        return two_state_arrivals_s(
-            random, rate_per_s=rate, requests=count, peak_ratio=asked.variation, peak_fraction=0.5 / asked.variation,
-            peak_s=30.0,
-        )  # fmt: skip
-    if asked.arrivals is Arrivals.DAILY:
-        if hours is None:
-            raise InputError(
-                Problem("the workload has no daily curve", remedy="load.hourly_fraction, 24 values")
-            )
-        curve = np.array(hours)
-        return daily_arrivals_s(
-            random, rate_per_s=rate * float(curve.mean()), requests=count, hourly_ratios=curve
         )
-    return poisson_arrivals_s(random, rate_per_s=rate, requests=count)
+    return most, round(shares[most])
 
 
-def _requests(served: Served, traffic: Traffic) -> Requests:
-    """Means and variations of what is simulated."""
-    own = served.requests
+def trace_rate_per_s(asked: TrafficAsked, traffic: Traffic) -> float:
+    """Requests a second of a trace, all of them, as long as the simulated ones among them come."""
+    assert asked.trace is not None and asked.trace.arrival_s is not None
+    until = float(traffic.arrival_s.max())
+    return float((asked.trace.arrival_s <= until).sum() / max(until, 1e-9))
+
+
+def day_of(asked: TrafficAsked, rate_per_s: float, hours: Sequence[float] | None) -> float | None:
+    """Seconds in which a run goes through a day, None where arrivals aren't daily."""
+    if asked.clients or asked.arrivals is not Arrivals.DAILY or hours is None:
+        return None
+    return day_length_s(asked.requests, rate_per_s=rate_per_s, hourly_fraction=hours)
+
+
+def requests_of(own: Requests, traffic: Traffic) -> Requests:
+    """Means and variations of what is simulated.
+
+    Args:
+        own: What the plan is asked, for the limits of a step and a batch.
+        traffic: Requests of a run.
+    """
 
     def mean(values: Floats) -> Floats:
         return np.array([float(values.mean())])
@@ -272,38 +303,39 @@ def _engine(
     return engine
 
 
-def _summed(
-    served: Served, server: Server, requests: Requests, asked: TrafficAsked, engine: Engine, outcome: Outcome,
-    fleet: int, replicas: int, offered: float | None,
-) -> TrafficRun:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class _AtLoad:
+    """What the closed form says of a run's requests."""
+
+    capacity_per_s: float
+    binds: Binding
+    saturated: bool
+    closed_form: Latency | None
+    hit_fraction: float
+
+
+def _at_load(
+    served: Served, server: Server, requests: Requests, engine: Engine, outcome: Outcome, fleet: int,
+    offered: float | None, correction: Correction,
+) -> _AtLoad:  # fmt: skip
     layout = served.layout
     hit = float(outcome.hit_tokens.sum() / outcome.prompt_tokens.sum())
-    computed = replace(requests, prompt_tokens=np.maximum(requests.prompt_tokens * (1.0 - hit), 1.0))
-    most = largest_batch(server, requests=requests, layout=layout)
-    full = operating_point(server, requests=computed, layout=layout, batch_sequences=np.maximum(most, 1.0))
-    capacity = float(full.rate_per_s[0]) * fleet
-    limit = float(engine.batch_sequences)
+    computed = replace(requests, hit_fraction=np.array([hit]))
+    most = largest_batch(server, requests=computed, layout=layout)
+    able = full_batch(server, requests=computed, layout=layout)
+    full = operating_point(
+        server, requests=computed, layout=layout, batch_sequences=np.minimum(np.maximum(most, 1.0), able)
+    )
+    ratio = correction.per_token
+    capacity = float(full.rate_per_s[0]) * fleet / ratio
     binds = binding(
-        memory_sequences=float(most[0]), batch_sequences=limit,
-        prefill_share_fraction=float(full.prefill_share_fraction[0]),
+        memory_sequences=float(most[0]), batch_sequences=float(engine.batch_sequences),
+        prefill_share_fraction=1.0 if able[0] < most[0] else float(full.prefill_share_fraction[0]),
     )  # fmt: skip
     saturated = offered is not None and offered >= capacity
     point = None
     if offered is not None and not saturated:
-        point = at_rate(server, requests=computed, layout=layout, rate_per_s=offered / fleet)
-    busy = float(outcome.finish_s.max() - outcome.arrival_s.min())
-    return TrafficRun(
-        asked, served.workload.id, layout, fleet, replicas, offered, capacity, binds, saturated,
-        _after_warm_up(outcome), float(outcome.output_tokens.sum()) / busy * fleet / replicas,
-        None if point is None else point.latency, engine,
-    )  # fmt: skip
-
-
-def _after_warm_up(outcome: Outcome) -> Outcome:
-    first = int(outcome.arrival_s.size * WARM_UP_FRACTION)
-    rows = np.argsort(outcome.arrival_s, kind="stable")[first:]
-    columns = (
-        "arrival_s", "started_s", "first_s", "finish_s", "replica", "prompt_tokens", "output_tokens", "priority",
-        "prefilled_tokens", "hit_tokens", "evictions", "transfer_s",
-    )  # fmt: skip
-    return replace(outcome, **{name: getattr(outcome, name)[rows] for name in columns})
+        # times and rates scale together: the model at a rate higher by the ratio, then every time longer by it
+        point = at_rate(server, requests=computed, layout=layout, rate_per_s=offered * ratio / fleet)
+        point = slower(point, np.array([ratio]), np.array([correction.first_token]))
+    return _AtLoad(capacity, binds, saturated, None if point is None else point.latency, hit)

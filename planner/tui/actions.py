@@ -8,8 +8,11 @@ from planner.tui.browse import CatalogPane
 from planner.tui.keymap import BINDINGS
 from planner.tui.keys import default_keys
 from planner.tui.lines import LinesView
+from planner.tui.overlay import Overlay
 from planner.tui.panes import ExportPane, WherePane
+from planner.tui.parts import PartPicker
 from planner.tui.plan import PlanPane
+from planner.tui.screen_network import NetworkPane
 from planner.tui.start import StartPane
 
 
@@ -22,8 +25,8 @@ def known_actions() -> dict[str, str]:
     from planner.tui.screen_study import StudyPane
 
     kinds: tuple[type[Widget], ...] = (
-        LinesView, StartPane, PlanPane, WherePane, CatalogPane, ExportPane, ComparePane, StudyPane, SearchPane,
-        SensitivityPane, CalibrationPane,
+        LinesView, StartPane, PlanPane, WherePane, NetworkPane, CatalogPane, ExportPane, ComparePane, StudyPane,
+        SearchPane, SensitivityPane, CalibrationPane, Overlay, PartPicker,
     )  # fmt: skip
     found = default_keys(BINDINGS)
     for kind in kinds:

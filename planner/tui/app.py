@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
-from textual.timer import Timer
 from textual.widgets import ContentSwitcher
-from textual.worker import get_current_worker
 
-from planner.catalog.index import CatalogIndex, catalog_index
+from planner.catalog.index import CatalogIndex
 from planner.documents import Path_
-from planner.errors import PlannerError
+from planner.errors import ScenarioError
+from planner.tui.asking import Asking
 from planner.tui.bar import OutcomesBar
 from planner.tui.browse import CatalogPane
 from planner.tui.commands import Commands
 from planner.tui.draft import Draft, retexted
 from planner.tui.editing import Editing
-from planner.tui.evaluating import Answer, Evaluate, Question, answer, refined
-from planner.tui.files import Shelf, state_folder
+from planner.tui.effects import Known
+from planner.tui.evaluating import Evaluate
+from planner.tui.failing import Failing, brief
+from planner.tui.files import Shelf, is_folder, real, state_folder
 from planner.tui.filling import Filling
 from planner.tui.foldering import Foldering
 from planner.tui.footers import footer
@@ -41,27 +39,36 @@ from planner.tui.opening import Opening
 from planner.tui.overlay import Overlay
 from planner.tui.panes import ExportPane, SectionPane, WherePane
 from planner.tui.plan import PlanPane
+from planner.tui.remembered import EVERY_S, forget_drawn
 from planner.tui.screen_network import NetworkPane
 from planner.tui.screens import DEFERRED, EXTRA, Deferred, tab_names
 from planner.tui.start import StartPane
-from planner.tui.state import Stand, State, taken
+from planner.tui.state import Stand, State
 from planner.tui.studying import Studying
 from planner.tui.timeline import Step, Timeline
 from planner.tui.watching import Watching
+from planner.tui.weighing import Weighing
 from planner.tui.writing import Writing
 
 if TYPE_CHECKING:
     from planner.catalog.store import Catalog
 
-LATE_S = 0.15
-"""From here on a person notices waiting, and the bar says that it isn't current."""
-PAUSE_S = 0.12
-"""Pause before a preview where evaluating takes longer than `QUICK_S`, so that 4, 40, 409 aren't all tried."""
-QUICK_S = 0.02
-
 
 class PlannerApp(
-    Commands, Editing, Filling, Foldering, Guiding, Keeping, Looking, Opening, Studying, Watching, Writing
+    Asking,
+    Commands,
+    Editing,
+    Failing,
+    Filling,
+    Foldering,
+    Guiding,
+    Keeping,
+    Looking,
+    Opening,
+    Studying,
+    Watching,
+    Weighing,
+    Writing,
 ):
     """Edits one plan and shows what it comes to.
 
@@ -84,20 +91,6 @@ class PlannerApp(
     #foot { height: 1; background: $panel; }
     """
 
-    class Answered(Message):
-        """An evaluation is done."""
-
-        def __init__(self, answer: Answer) -> None:
-            super().__init__()
-            self.answer = answer
-
-    class Indexed(Message):
-        """The catalog's list is read."""
-
-        def __init__(self, index: CatalogIndex) -> None:
-            super().__init__()
-            self.index = index
-
     def __init__(
         self,
         scenario: str | None = None,
@@ -111,9 +104,9 @@ class PlannerApp(
     ) -> None:
         super().__init__()
         self.animation_level = "none"
-        is_folder = scenario is not None and Path(scenario).is_dir()
-        self.folder = (Path(scenario) if is_folder and scenario is not None else Path()).resolve()
-        self.scenario = None if is_folder else scenario
+        folder = Path(scenario) if scenario is not None and is_folder(Path(scenario)) else None
+        self.folder = real(folder or Path())
+        self.scenario = None if folder is not None else scenario
         self.read_only = read_only
         self.keymap = dict(keymap or {})
         self.folders = tuple(catalog_folders)
@@ -122,11 +115,9 @@ class PlannerApp(
         self.clock = clock or (lambda: datetime.now().strftime("%H:%M:%S"))
         self.state = State()
         self.index: CatalogIndex | None = None
-        self.applying = False
+        self.known = Known()
         self._catalog: Catalog | None = None
         self._catalog_lock = threading.Lock()
-        self._pause: Timer | None = None
-        self._late: Timer | None = None
         for theme in OWN_THEMES:
             self.register_theme(theme)
         self.set_keymap(self.keymap)
@@ -149,16 +140,19 @@ class PlannerApp(
     def on_mount(self) -> None:
         """Open what was asked for; the catalog's list is read behind the first frame."""
         self.listen_for_signals()
-        self.set_interval(1.0, self._each_second)
+        self.set_interval(1.0, self.each_second)
+        self.set_interval(EVERY_S, forget_drawn)
         self.start()
-        self.call_after_refresh(self._read_index)
+        self.call_after_refresh(self.read_index)
 
     # What is on the screen
 
     @property
     def pane(self) -> str:
-        """Id of the pane in front."""
-        return self.query_one("#panes", ContentSwitcher).current or "start"
+        """Id of the pane in front; the first one as the program begins or ends."""
+        base = self.screen_stack[0] if self.screen_stack else None
+        panes = base.query("#panes").results(ContentSwitcher) if base is not None else ()
+        return next((one.current for one in panes if one.current), "start")
 
     @property
     def plan(self) -> PlanPane:
@@ -174,7 +168,7 @@ class PlannerApp(
     def put(self, state: State) -> None:
         """Take a state and draw it."""
         self.state = state
-        if not self.screen_stack:
+        if not self.screen_stack or not self.screen_stack[0].query("#panes"):  # as the program begins or ends
             return
         base = self.screen_stack[0]
         base.query_one("#bar", OutcomesBar).show(state)
@@ -195,7 +189,8 @@ class PlannerApp(
         elif pane in DEFERRED:
             base.query_one(f"#{pane}", Deferred).show(self.state)
         typing = pane == "plan" and base.query_one("#plan", PlanPane).typing
-        shown = "remedy" if self.applying else "typing" if typing else pane
+        front = base.query_one(f"#{pane}", Deferred).foot if pane in DEFERRED else pane
+        shown = "remedy" if self.state.applying else "typing" if typing else front
         base.query_one("#foot", Lines).show([plain(f" {footer(shown, self.keymap, self.size.width)}", "dim")])
         parts = [
             (told, "head" if front else "dim") for told, front in tab_names(SCREENS, pane, self.size.width)
@@ -237,7 +232,7 @@ class PlannerApp(
         """Say something in the sentence row until the next change."""
         self.put(replace(self.state, said=text))
 
-    # Evaluating
+    # The catalog
 
     def catalog(self) -> Catalog:
         """The catalog, opened once; safe from any thread."""
@@ -253,88 +248,7 @@ class PlannerApp(
         with self._catalog_lock:
             self.folders = (*self.folders, path)
             self._catalog = None
-
-    def change(self, draft: Draft, *, timeline: Timeline | None = None, preview: bool = False) -> None:
-        """Take a changed plan and evaluate it."""
-        state = replace(self.state, said="", timeline=timeline or self.state.timeline)
-        state = replace(state, previewed=draft) if preview else replace(state, draft=draft, previewed=None)
-        self.ask(state, preview=preview)
-
-    def ask(self, state: State, *, preview: bool = False) -> None:
-        """Put a question for the plan that is shown; answers to earlier ones are dropped from here on."""
-        state = replace(state, asked=state.asked + 1, late=False, waited=0.0)
-        draft = state.shown
-        self.put(state)
-        if self._pause is not None:
-            self._pause.stop()
-        if draft is None or draft.loaded is None:
-            return
-        whole = self.pane in ("where", "network")
-        question = Question(state.asked, draft.loaded, whole, draft.text, preview)
-        slow = state.answer is not None and state.answer.seconds > QUICK_S
-        if preview and slow:
-            self._pause = self.set_timer(PAUSE_S, partial(self._start, question))
-        else:
-            self._start(question)
-
-    def _start(self, question: Question) -> None:
-        if question.number != self.state.asked:
-            return
-        self.run_worker(partial(self._evaluate, question), thread=True, exclusive=True, group="evaluate")
-        if self._late is not None:
-            self._late.stop()
-        self._late = self.set_timer(LATE_S, self._is_late)
-
-    def _evaluate(self, question: Question) -> None:
-        worker = get_current_worker()
-        found = answer(question, self.catalog, evaluate=self.evaluate, cancelled=lambda: worker.is_cancelled)
-        if found is None or worker.is_cancelled:
-            return
-        self.post_message(self.Answered(found))
-        ranged = None if question.preview else refined(found, cancelled=lambda: worker.is_cancelled)
-        if ranged is not None and not worker.is_cancelled:
-            self.post_message(self.Answered(ranged))
-
-    def _is_late(self) -> None:
-        if self.state.awaiting and self.state.draft is not None:
-            self.put(replace(self.state, late=True, waited=self.state.waited or LATE_S))
-
-    def _each_second(self) -> None:
-        self.look_at_disk()
-        if self.state.late and self.state.awaiting:
-            self.put(replace(self.state, waited=self.state.waited + 1.0))
-
-    def on_planner_app_answered(self, event: Answered) -> None:
-        """Draw an answer, unless a later question is out."""
-        if event.answer.question.number != self.state.asked:
-            return
-        state = taken(self.state, event.answer)
-        if event.answer.fault:
-            state = replace(state, fault_file=self.shelf.fault(event.answer.fault, self.clock()))
-        self.put(state)
-
-    @on(SectionPane.Asks)
-    def _whole_wanted(self) -> None:
-        last = self.state.answer
-        if not self.state.awaiting and last is not None and last.good and last.view is None:
-            self.ask(self.state)
-
-    def _read_index(self) -> None:
-        self.run_worker(self._indexed, thread=True, group="index")
-
-    def _indexed(self) -> None:
-        try:
-            self.post_message(self.Indexed(catalog_index(self.catalog())))
-        except PlannerError as error:
-            self.call_from_thread(self.say, str(error.problems[0]))
-
-    def on_planner_app_indexed(self, event: Indexed) -> None:
-        """Letters, pickers and the catalog's screen have their list."""
-        self.index = event.index
-        self.told_index(event.index)
-        self.screen_stack[0].query_one("#catalog", CatalogPane).show_catalog(event.index, self.catalog())
-        self.draw_pane()
-        gc.freeze()  # what is loaded by now stays; without it each full collection costs an evaluation 50 ms
+        self.known.clear()
 
     # Steps
 
@@ -365,15 +279,20 @@ class PlannerApp(
         if timeline is None or draft is None:
             self.bell()
             return
-        self.change(retexted(draft, timeline.text), timeline=timeline)
+        try:
+            found = retexted(draft, timeline.text)
+        except ScenarioError as error:  # a base was broken meanwhile
+            self.say(f"! {brief(error)}")
+            return
+        self.change(found, timeline=timeline)
         self.guard()
 
     # Actions that only choose what is in front
 
     def action_digit(self, digit: int) -> None:
         """A screen, or after x a remedy."""
-        if self.applying:
-            self.applying = False
+        if self.state.applying:
+            self.put(replace(self.state, applying=False))
             self.apply_remedy(digit)
             return
         name = next((pane for key, pane, _ in SCREENS if key == str(digit)), None)
@@ -386,15 +305,16 @@ class PlannerApp(
 
     def action_one_back(self) -> None:
         """Escape: leave what was begun, or go back to the plan."""
-        if self.applying:
-            self.applying = False
-            self.draw_pane()
+        if self.state.applying:
+            self.put(replace(self.state, applying=False))
         elif self.typing:
             self.plan.drop()
         elif self.state.draft is not None and self.pane != "plan":
             self.show_pane("plan")
         elif self.state.said:
             self.say("")
+        elif self.state.guided:
+            self.put(replace(self.state, guided=False))
 
     @property
     def stand(self) -> Stand:

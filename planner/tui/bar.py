@@ -72,11 +72,23 @@ def _changes(state: State, size: int) -> list[Part]:
         if cell.value is None and change.text == "=":
             found.append((" " * size, "plain"))
             continue
-        gap = " " if len(change.text) + 2 < size else ""
-        text = f"{change.text}{gap}{change.glyph}"
+        told = _fitting(change.text, size - 1 - len(change.glyph))
+        gap = " " if len(told) + 2 < size else ""
+        text = f"{told}{gap}{change.glyph}"
         style = "dim" if not change.glyph else "good" if change.glyph == BETTER else "bad"
         found.append((left(text.strip(), size - 1) + " ", style))
     return found
+
+
+def _fitting(text: str, room: int) -> str:
+    """A change in so many cells, so that its glyph isn't cut away: decimals of a small one go first.
+
+    >>> _fitting("-0.0059", 6), _fitting("+0.00032", 6), _fitting("-210k", 6)
+    ('-.0059', '+.0003', '-210k')
+    """
+    if len(text) <= room or text[1:3] != "0.":
+        return text
+    return f"{text[0]}{text[2:]}"[:room]
 
 
 def _ranges(state: State, size: int) -> list[Part]:
@@ -109,16 +121,22 @@ def _message(state: State, room: int) -> tuple[str, str]:
             return f"✗ internal error{where}", "bad"
         case Stand.CURRENT:
             step = state.timeline.last
-            return ("", "plain") if step is None else (edit_told(step, room), "plain")
+            missed = state.last is not None and not state.last.meets
+            return ("", "plain") if step is None else (edit_told(step, room, missed=missed), "plain")
     raise AssertionError(state.stand)
 
 
-def edit_told(step: Step, room: int) -> str:
-    """An edit and what it moved most; where room is short the edit is told in fewer words, never its effect."""
+def edit_told(step: Step, room: int, *, missed: bool = False) -> str:
+    """An edit and what it moved most; where room is short the edit is told in fewer words, never its effect.
+
+    Args:
+        missed: Whether the plan misses a limit, which an edit of the limit itself can do without moving an outcome.
+    """
     effect = moved_most(step.changes)
     if not effect and step.changes:
         first = all(change.text in ("", "new") for change in step.changes)
-        effect = "the first values of this plan" if first else "nothing in the bar moved"
+        same = "no outcome moved, a limit is missed (x)" if missed else "nothing in the bar moved"
+        effect = "the first values of this plan" if first else same
     if not effect:
         return step.said
     short = step.label.rsplit(".", 2)[-2:]

@@ -19,7 +19,7 @@ from planner.errors import InputError
 from planner.ledger import Ledger
 from planner.present import format as fmt
 from planner.present.view.price_path import price_path
-from planner.tui.lines import Line, Lines, LinesView, cut, left, plain, right, wrapped
+from planner.tui.lines import MOST_TYPED, Line, Lines, LinesView, cut, left, plain, right, wrapped
 from planner.tui.part_compare import side_by_side
 from planner.tui.state import State
 
@@ -145,12 +145,17 @@ class CatalogPane(Container):
         self.found: list[IndexRow] = []
         self.marked: list[str] = []
         self.ledger: Ledger | None = None
+        self._made: dict[tuple[str, str], Line] = {}
+        self._made_for: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Families, filter, list and detail."""
         yield Lines([Line()], id="catalog-families")
         yield Input(
-            id="catalog-filter", compact=True, placeholder="/ filter, for instance 800g price<9000 orderable"
+            id="catalog-filter",
+            compact=True,
+            max_length=MOST_TYPED,
+            placeholder="/ filter, for instance 800g price<9000 orderable",
         )
         with Horizontal(id="catalog-body"):
             yield LinesView(id="catalog-list")
@@ -203,7 +208,7 @@ class CatalogPane(Container):
             self.found, wrong = [], "; ".join(str(one) for one in error.problems)
         room = self._room
         mixed = bool(text) or self.family == ALL
-        lines = [self._line(row, room, mixed=mixed) for row in self.found]
+        lines = self._lines(room, mixed)
         if wrong:
             lines = [plain(f" {one}", "bad") for one in wrapped(wrong, room)]
         elif not lines:
@@ -223,6 +228,17 @@ class CatalogPane(Container):
         except InputError:  # a comparison may be clear within the family alone
             return self.index.rows(self.family, text)
         return sorted(found, key=lambda row: row.family != self.family)
+
+    def _lines(self, room: int, mixed: bool) -> list[Line]:
+        """Items that pass, as lines; those that were made for the same room and marks are taken again."""
+        made_for = (room, mixed, tuple(self.marked), self.index)
+        if made_for != self._made_for:
+            self._made_for, self._made = made_for, {}
+        made = self._made
+        for row in self.found:
+            if (row.family, row.id) not in made:
+                made[row.family, row.id] = self._line(row, room, mixed=mixed)
+        return [made[row.family, row.id] for row in self.found]
 
     def _line(self, row: IndexRow, room: int, *, mixed: bool) -> Line:
         price = row.figure("price_usd")

@@ -14,6 +14,7 @@ from textual.widgets import ContentSwitcher
 
 from planner.tui.keymap import BINDINGS, SCREENS, THEMES
 from planner.tui.keys import key_text
+from planner.tui.overlay import Choice, Picker
 
 if TYPE_CHECKING:
     from planner.tui.app import PlannerApp
@@ -21,6 +22,23 @@ if TYPE_CHECKING:
 
 class Commands(App[int]):
     """Part of `PlannerApp`: every action by name."""
+
+    def action_command_palette(self) -> None:
+        """Pick an action by its name.
+
+        The list is a `Picker` like any other: Textual's own palette fails on keys that come faster than it draws.
+        """
+        app = self._commanded
+        if len(app.screen_stack) > 1:
+            return
+        found = {one.title: one for one in self.get_system_commands(app.screen)}
+        choices = [Choice(name, name, one.help, f"{name} {one.help}".lower()) for name, one in found.items()]
+
+        def picked(chosen: str | None) -> None:
+            if chosen in found:
+                found[chosen].callback()
+
+        app.push_screen(Picker("every action", choices), picked)
 
     @property
     def _commanded(self) -> PlannerApp:

@@ -7,17 +7,20 @@ that a key press parses no YAML; keeping the value changes the text.
 from __future__ import annotations
 
 import copy
+import errno
+import stat
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from planner.documents import Document, Path_, parse_document
+from planner.documents import MAX_BYTES, Document, Path_, parse_document
 from planner.errors import Place, PlannerError, Problem, ScenarioError
 from planner.resources import shipped
 from planner.scenario import edit
 from planner.scenario.load import Loaded, find_scenario, merge_text, validated
 from planner.tui.fields import field_at
+from planner.tui.files import real
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Draft:
 
 def is_shipped(path: Path) -> bool:
     """Whether a file is among the scenarios that ship."""
-    return path.resolve().is_relative_to(shipped("templates").resolve())
+    return real(path).is_relative_to(real(shipped("templates")))
 
 
 def open_draft(name: str) -> Draft:
@@ -85,14 +88,24 @@ def read_text(path: Path) -> str:
     """Text of a file with its line breaks as they are.
 
     Raises:
-        ScenarioError: It can't be read, or isn't UTF-8.
+        ScenarioError: It can't be read, is no file, is larger than a scenario may be, or isn't UTF-8.
     """
     try:
+        told = path.stat()
+        if not stat.S_ISREG(told.st_mode):  # reading a pipe would wait for ever
+            raise OSError(errno.EINVAL, "is a folder, a pipe or a device, and no file")
+        if told.st_size > MAX_BYTES:
+            raise _too_large(told.st_size, path)
         return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise ScenarioError(Problem(f"can't be read: {error.strerror or error}", Place(str(path)))) from error
     except UnicodeDecodeError as error:
         raise ScenarioError(Problem("is not UTF-8", Place(str(path)), remedy="save it as UTF-8")) from error
+
+
+def _too_large(size: int, path: Path) -> ScenarioError:
+    told = f"has {size:,} bytes, and at most {MAX_BYTES:,} are read"
+    return ScenarioError(Problem(told, Place(str(path)), remedy="keep only planning input in it"))
 
 
 def draft_of(text: str, path: Path, *, saved: str | None = None, new: bool = False) -> Draft:
@@ -102,9 +115,16 @@ def draft_of(text: str, path: Path, *, saved: str | None = None, new: bool = Fal
         saved: What stands on disk; the text itself by default.
 
     Raises:
-        ScenarioError: The text is no YAML that is taken, or a base is missing.
+        ScenarioError: The text is no YAML that is taken, no mapping, larger than what is read, or a base is missing.
     """
+    if len(text) > MAX_BYTES // 4 and (size := len(text.encode())) > MAX_BYTES:
+        raise _too_large(size, path)
     document, bases = merge_text(text.removeprefix("\ufeff"), path)
+    if not isinstance(document.data, dict):  # nothing in it can be edited by fields
+        told = "a scenario is a mapping of keys"
+        raise ScenarioError(
+            Problem(told, Place(str(path)), remedy="start from a new plan, or from planner init")
+        )
     draft = Draft(path, text, text if saved is None else saved, document, bases, None, (), new)
     return _checked(draft)
 

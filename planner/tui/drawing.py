@@ -10,12 +10,15 @@ from typing import Any, Final
 from rich.cells import cell_len
 
 from planner.present import format as fmt
+from planner.present.view.changes import BETTER, WORSE
 from planner.present.view.model import Cell, Column, Figure, Section, Table
 from planner.tui.lines import Line, Part, clipped, left, plain, right, wrapped
 from planner.tui.plot import Dot, Ticks, scatter
 
 SHADES: Final = "█▓▒░╱╲·"
 """Told apart without colour; parts past the seventh take the last one."""
+_TONES: Final = {BETTER: "good", WORSE: "bad"}
+"""Colour of a judged change, which its glyph says already."""
 NARROW: Final = 64
 """Under so many cells names and numbers give way to bars."""
 
@@ -94,6 +97,7 @@ def _waterfall(data: dict[str, Any], width: int) -> list[Line]:
         first, last = sorted(
             round((float(step[key]) - low) / (high - low) * room) for key in ("start", "end")
         )
+        first = min(first, room - 1)
         block = "█" if step.get("kind") == "total" else "▓"
         bar = "·" * first + block * max(1, last - first)
         lines.append(
@@ -340,7 +344,8 @@ def _row(
         parts.append((left(2 * shades.get(row[0].text, " "), 3), "plain"))
     for position, (index, wide) in enumerate(zip(columns, widths, strict=True)):
         fill = right if table.columns[index].numeric else left
-        parts.append((("  " if position else "") + fill(texts[index], wide), "head" if last else "plain"))
+        style = _TONES.get(texts[index][-1:], "head" if last else "plain")
+        parts.append((("  " if position else "") + fill(texts[index], wide), style))
     key = next((row[index].key for index in columns if row[index].key), "") or next(
         (cell.key for cell in row if cell.key), ""
     )
@@ -361,7 +366,7 @@ def _fit(table: Table, texts: list[list[str]], width: int) -> tuple[list[int], l
             (i for i, c in enumerate(columns) if not table.columns[c].numeric), key=lambda i: -widths[i]
         )
         for i in words:
-            floor = 20 if columns[i] == 0 else 12
+            floor = (20 if width >= NARROW else 16) if columns[i] == 0 else 12
             less = max(0, min(over, widths[i] - min(widths[i], floor)))
             widths[i] -= less
             over -= less

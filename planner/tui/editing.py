@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual import on
 from textual.app import App
-from textual.worker import get_current_worker
 
 from planner.catalog.index import CatalogIndex
-from planner.catalog.schema import FAMILIES
 from planner.choices import Recompute, Sharding
 from planner.documents import Path_
-from planner.errors import InputError, PlannerError
+from planner.errors import PlannerError
 from planner.present import format as fmt
 from planner.tui.draft import (
     Draft,
@@ -27,6 +25,7 @@ from planner.tui.draft import (
     restored,
     without_item,
 )
+from planner.tui.failing import brief
 from planner.tui.fields import Field, Holds, field_at, fields_of
 from planner.tui.listing import moved, with_word, without_part, without_word
 from planner.tui.overlay import Choice, Picker
@@ -123,16 +122,20 @@ class Editing(App[int]):
         try:
             found = make()
         except (PlannerError, ValueError) as error:
-            told = str(error.problems[0]) if isinstance(error, PlannerError) else str(error)
+            told = brief(error) if isinstance(error, PlannerError) else str(error)
             app.ask(replace(app.state, previewed=None, said=f"! {told}"))
             return False
         app.state = replace(app.state, focus=path)
         field, old = field_at(path), draft.value(path)
         if old is None and field is not None and path not in draft.document.places:
             old = field.default or None
+        before = _shown(old)
+        used = app.state.last.used.get(path) if app.state.last is not None else None
+        if old is None and used is not None:  # what the planner had chosen
+            before = f"({used.value})"
         if new == "default":
             new = _shown(found.value(path)) if found.value(path) is not None else "default"
-        app.step(found, path, _label(path, draft), _shown(old), new)
+        app.step(found, path, _label(path, draft), before, new)
         return True
 
     # Picking
@@ -161,13 +164,14 @@ class Editing(App[int]):
 
     def _pick_part(self, family: str, path: Path_, now: str, field: Field) -> None:
         app = self._app
-        ids = app.catalog().ids(FAMILIES[family])
+        ids = app.part_ids(family)
+        if not ids:
+            return
         picker = PartPicker(f"{dotted(path)}: {len(ids)} in the catalog", ids, family, now, field.nullable)
         app.push_screen(picker, partial(self._picked, path, field))
         if app.index is not None:
             picker.told(app.index, self.as_of)
-        job = partial(self._judge, picker, path, list(ids))
-        app.run_worker(job, thread=True, exclusive=True, group="fits")
+        app.weigh(picker, path, [DEFAULT, *ids] if field.nullable else list(ids))
 
     def told_index(self, index: CatalogIndex) -> None:
         """A picker that was opened before the catalog's list was read gets its words."""
@@ -182,28 +186,6 @@ class Editing(App[int]):
         from planner.catalog.store import RELEASE
 
         return (loaded.scenario.as_of if loaded is not None else None) or RELEASE
-
-    def _judge(self, picker: Picker, path: Path_, ids: list[str]) -> None:
-        """Find out which parts don't fit: the plan is resolved with each, which costs little."""
-        from planner.scenario.parts import resolve
-
-        app, draft, worker = self._app, self._app.state.draft, get_current_worker()
-        reasons: dict[str, str] = {}
-        if draft is None or draft.loaded is None:
-            return
-        for one in ids:
-            if worker.is_cancelled or not picker.is_attached:
-                return
-            changed = preview(draft, path, one)
-            try:
-                if changed.loaded is not None:
-                    resolve(changed.loaded, app.catalog())
-                elif changed.problems:
-                    reasons[one] = changed.problems[0].message
-            except InputError as error:
-                reasons[one] = error.problems[0].message
-        if not worker.is_cancelled:
-            app.call_from_thread(picker.judged, reasons)
 
     def _picked(self, path: Path_, field: Field, chosen: str | None) -> None:
         if chosen is None:
@@ -244,7 +226,7 @@ class Editing(App[int]):
         if len(app.screen_stack) > 1:
             return
         choices = [
-            Choice(dotted(row.path), dotted(row.path), f"{row.text}  {row.field.help if row.field else ''}", row.search)
+            Choice(dotted(row.path), dotted(row.path), f"{row.shown(24)}  {row.field.help if row.field else ''}", row.search)
             for row in app.plan.all_rows() if row.kind is Is.FIELD
         ]  # fmt: skip
         app.push_screen(Picker("find a field", choices), self._found)
@@ -278,7 +260,8 @@ class Editing(App[int]):
         if last is None or app.state.draft is None or app.state.awaiting:
             app.bell()
             return
-        pin = Pin(app.state.draft.text, last.headlines, f"pinned {app.clock()}")
+        name = f"pinned {app.clock()}"
+        pin = Pin(app.state.draft.text, last.headlines, name, True, last.evaluation, last.view)
         app.put(replace(app.state, pin=pin, said="pinned: changes count from here"))
 
     def action_ranges(self) -> None:
@@ -291,7 +274,11 @@ class Editing(App[int]):
         if draft is None or pin is None or pin.text == draft.text:
             app.bell()
             return
-        found = draft_of(pin.text, draft.path, saved=draft.saved, new=draft.new)
+        try:
+            found = draft_of(pin.text, draft.path, saved=draft.saved, new=draft.new)
+        except PlannerError as error:  # a base was broken meanwhile
+            app.say(f"! {brief(error)}")
+            return
         app.step(found, (), f"back to the pin ({pin.name})", "", "")
 
     def action_remedy(self) -> None:
@@ -300,13 +287,12 @@ class Editing(App[int]):
         if not fixes(app.state):
             app.say(no_fix(app.state))
             return
-        if not (app.state.refusal or app.state.problems):  # a missed limit has no list on the screen
+        if not (app.state.refusal or app.state.problems):
             said = (f"{number} {fix.said}" for number, fix in enumerate(fixes(app.state), start=1))
             app.say(f"may meet the limit: {', '.join(said)}")
         if app.pane != "plan" and not app.state.refusal:
             app.show_pane("plan")  # remedies of problems are listed there
-        app.applying = True
-        app.draw_pane()
+        app.put(replace(app.state, applying=True))
 
     def apply_remedy(self, number: int) -> None:
         """Apply a remedy, or go to the field it speaks of where it names no value."""
@@ -351,6 +337,8 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return "by hand" if "tensor" in value else str(value.get("id", value.get("system", "{...}")))
     if isinstance(value, list | tuple):
+        if not value:
+            return "none"
         return f"[{', '.join(_shown(one) for one in value)}]"
     return fmt.written(value)
 

@@ -28,6 +28,7 @@ class Question:
 
     Attributes:
         whole: Whether a screen wants every section, and not just the headline cells.
+        pinned: What changes are counted against, where its sections are wanted too.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Question:
     whole: bool = False
     text: str = ""
     preview: bool = False
+    pinned: Evaluation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,13 @@ class Answer:
 
     Attributes:
         headlines: The nine cells; of a plan that can't be built, without values.
-        view: All sections, where they were asked for.
+        view: All sections, where they were asked for; of what is pinned in `pinned`.
         refusal: Why it can't be built.
         problems: What is wrong with the input that only the catalog could tell.
         fault: Our own mistake, as a traceback.
         used: What was taken for fields that the plan leaves open.
+        evidence: Share of the purchase by the letter of its price, strongest first; not while a value is typed.
+        evidence_said: The same in a sentence.
     """
 
     question: Question
@@ -56,11 +60,14 @@ class Answer:
     meets: bool = False
     evaluation: Evaluation | None = None
     view: View | None = None
+    pinned: View | None = None
     refusal: tuple[Remedy, ...] = ()
     problems: tuple[Problem, ...] = ()
     fault: str = ""
     seconds: float = 0.0
     used: Mapping[Path_, Used] = field(default_factory=dict)
+    evidence: tuple[tuple[str, float], ...] = ()
+    evidence_said: str = ""
 
     @property
     def good(self) -> bool:
@@ -68,7 +75,7 @@ class Answer:
         return self.evaluation is not None and self.evaluation.feasible and not self.fault
 
 
-_ONE_AT_A_TIME = threading.Lock()
+ONE_AT_A_TIME = threading.Lock()
 
 
 def answer(
@@ -83,7 +90,7 @@ def answer(
     Our own faults come back as a traceback: the editor has to go on. Questions wait for each other,
     so that one withdrawn while waiting costs nothing.
     """
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         if cancelled():
             return None
         started = time.perf_counter()
@@ -104,11 +111,13 @@ def refined(found: Answer, *, cancelled: Callable[[], bool] = lambda: False) -> 
 
     if not found.good or found.evaluation is None:
         return None
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         if cancelled():
             return None
         try:
-            return replace(_told(found.question, with_ranges(found.evaluation)), seconds=found.seconds)
+            again = replace(found.question, pinned=None)  # its sections came with the first answer
+            told = _told(again, with_ranges(found.evaluation))
+            return replace(told, seconds=found.seconds)
         except Exception:  # as above
             return Answer(found.question, fault=traceback.format_exc())
 
@@ -127,11 +136,18 @@ def _answered(
 
 def _told(question: Question, evaluation: Evaluation) -> Answer:
     from planner.present.view.build import view
+    from planner.present.view.evidence import capex_shares, evidence_line
     from planner.present.view.outcomes import headlines, refusals, verdict
+    from planner.present.view.reading import Reading
     from planner.tui.used import used_values
 
     cells = headlines(evaluation)
     said, meets = verdict(evaluation, cells)
     whole = view(evaluation) if question.whole else None
+    pinned = view(question.pinned) if question.pinned is not None else None
     used = used_values(evaluation) if evaluation.feasible else {}
-    return Answer(question, cells, said, meets, evaluation, whole, refusals(evaluation), used=used)
+    found = Answer(question, cells, said, meets, evaluation, whole, pinned, refusals(evaluation), used=used)
+    if question.preview or not evaluation.feasible or evaluation.built is None:
+        return found
+    reading = Reading(evaluation, evaluation.built)
+    return replace(found, evidence=capex_shares(reading), evidence_said=evidence_line(reading))

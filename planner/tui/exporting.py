@@ -19,11 +19,10 @@ def export(
     from planner.evaluate import evaluate
     from planner.present.outputs import make_folder, write_reports
     from planner.scenario.load import load_text
-    from planner.study.bands import with_ranges
-    from planner.study.risk import with_swings
+    from planner.study.risk import with_ranges_and_swings
 
     try:
-        evaluation = with_swings(with_ranges(evaluate(load_text(text, path), open_catalog(catalog))))
+        evaluation = with_ranges_and_swings(evaluate(load_text(text, path), open_catalog(catalog)))
         make_folder(folder)
     except PlannerError as error:
         yield from ((str(problem), True) for problem in error.problems)

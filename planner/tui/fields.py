@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from planner.catalog.summaries import unit_of
+from planner.field_docs import field_docs
 from planner.present import format as fmt
 from planner.scenario import schema
 
@@ -110,7 +111,8 @@ class Field:
 @cache
 def fields_of(model: type[BaseModel]) -> tuple[Field, ...]:
     """Fields of a schema class, in its order."""
-    return tuple(_field(name, info) for name, info in model.model_fields.items())
+    docs = field_docs(model)
+    return tuple(_field(name, info, docs.get(name, "")) for name, info in model.model_fields.items())
 
 
 def field_at(path: tuple[str | int, ...]) -> Field | None:
@@ -130,7 +132,7 @@ def field_at(path: tuple[str | int, ...]) -> Field | None:
     return found
 
 
-def _field(name: str, info: FieldInfo) -> Field:
+def _field(name: str, info: FieldInfo, text: str) -> Field:
     members = [one for one in _members(info.annotation) if one is not type(None)]
     nullable = type(None) in _members(info.annotation)
     default = None if info.default is PydanticUndefined else info.default
@@ -145,7 +147,7 @@ def _field(name: str, info: FieldInfo) -> Field:
     return Field(
         name,
         Holds.CATALOG if family and holds is Holds.TEXT else holds,
-        (info.description or "").replace("\n", " "),
+        text.replace("\n", " "),
         nullable,
         required,
         default,

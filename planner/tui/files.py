@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from planner.documents import is_file
 from planner.errors import Place, Problem, ScenarioError
-from planner.whole_file import PRIVATE, replace_file
+from planner.whole_file import PRIVATE, clear_parts, replace_file
 
 RECENT = 12
 
@@ -23,22 +26,55 @@ def state_folder() -> Path:
     return user_state_path("cluster-planner")
 
 
+def real(path: Path) -> Path:
+    """Where a path leads; as it was written where links go in a circle, or the folder it starts from is gone."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle is a RuntimeError, a name with a NUL a ValueError
+        return path
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there; a name that nothing can have is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def save_text(path: Path, text: str) -> None:
     """Write a text in place at once, keeping the file's rights; a link's target is what is written.
 
     Raises:
         ScenarioError: It can't be written; the file is as before.
     """
-    target = path.resolve()
+    target = real(path)
     try:
-        mode = target.stat().st_mode & 0o7777 if target.exists() else None
+        mode = _rights(target)
         replace_file(target, text.encode("utf-8"), mode=mode, durable=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ScenarioError(
             Problem(
-                f"can't be written: {error.strerror or error}", Place(str(path)), remedy="save it elsewhere"
+                f"can't be written: {getattr(error, 'strerror', None) or error}",
+                Place(str(path)),
+                remedy="save it elsewhere",
             )
         ) from error
+
+
+def _rights(target: Path) -> int | None:
+    """Rights of the file that is written over; None where there is none yet.
+
+    Raises:
+        OSError: What stands there is no file: writing to a pipe would wait for a reader for ever.
+    """
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "is a folder, a pipe or a device, and no file")
+    return stat.S_IMODE(mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +103,12 @@ class Shelf:
         self.process = os.getpid() if process is None else process
 
     def _file(self, path: Path) -> Path:
-        name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]
+        name = hashlib.sha256(os.fsencode(real(path))).hexdigest()[:16]  # names needn't be UTF-8
         return self.folder / "recovery" / f"{name}-{self.process}.json"
 
     def keep(self, path: Path, text: str, base: str, time: str) -> bool:
         """Write unsaved edits down; False where that failed."""
-        data = {"path": str(path.resolve()), "text": text, "base": base, "time": time}
+        data = {"path": str(real(path)), "text": text, "base": base, "time": time}
         return _written(self._file(path), json.dumps(data))
 
     def forget(self, path: Path) -> None:
@@ -101,32 +137,36 @@ class Shelf:
             runs = process.isdigit() and int(process) != self.process and (alive or is_alive)(int(process))
             try:
                 data = json.loads(file.read_text(encoding="utf-8"))
-                one = Unsaved(
-                    file,
-                    Path(data["path"]),
-                    data["text"],
-                    data["base"],
-                    data["time"],
-                    int(process) if runs else 0,
-                )
-            except (OSError, ValueError, KeyError, TypeError):
+                told = {key: data[key] for key in ("path", "text", "base", "time")}
+            except (OSError, ValueError, KeyError, TypeError, RecursionError):
                 continue
-            if path is None or one.path == path.resolve():
-                found.append(one)
+            if not all(isinstance(one, str) for one in told.values()) or "\0" in told["path"]:
+                continue
+            plan, held = Path(told["path"]), int(process) if runs else 0
+            if path is None or plan == real(path):
+                found.append(Unsaved(file, plan, told["text"], told["base"], told["time"], held))
         return tuple(sorted(found, key=lambda one: one.time, reverse=True))
+
+    def tidy(self, path: Path) -> None:
+        """Remove half-written files that a killed session left: of this plan, and all in the program's own folder."""
+        plan = real(path)
+        clear_parts(plan.parent, of=plan.name)
+        for own in (self.folder, self.folder / "recovery"):
+            clear_parts(own)
 
     def recent(self) -> tuple[Path, ...]:
         """Plans that were opened last and still exist."""
         try:
             names = json.loads((self.folder / "recent.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return ()
         paths = [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
-        return tuple(path for path in paths if path.is_file())
+        return tuple(path for path in paths if is_file(path))
 
     def opened(self, path: Path) -> None:
         """Put a plan at the head of the recent ones."""
-        names = [str(path.resolve()), *(str(one) for one in self.recent() if one != path.resolve())]
+        here = real(path)
+        names = [str(here), *(str(one) for one in self.recent() if one != here)]
         _written(self.folder / "recent.json", json.dumps(names[:RECENT]))
 
     def fault(self, text: str, time: str) -> str:
@@ -152,7 +192,7 @@ def is_alive(process: int) -> bool:
             return False
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # no process has a number that large
         return False
     except OSError:
         return True

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import BaseModel
 from textual.app import App
 
-from planner.catalog.schema import FAMILIES
 from planner.documents import Path_
 from planner.scenario.money_costs import FURTHER
 from planner.scenario.yamltext import typed
@@ -89,7 +88,7 @@ class Filling(App[int]):
             groups = draft.value(("cluster", "groups"))
             known = tuple(str(one.get("id")) for one in groups or () if isinstance(one, dict))
         if field.family:
-            ids = [one for one in app.catalog().ids(FAMILIES[field.family]) if one not in there]
+            ids = [one for one in app.part_ids(field.family) if one not in there]
             picker = PartPicker(title, ids, field.family, "", False)
             app.push_screen(picker, then)
             if app.index is not None:
@@ -177,7 +176,7 @@ class Filling(App[int]):
         given = partial(self._given, title, left, values, then)
         head = f"{title}: {field.name}"
         if field.family:
-            ids = list(app.catalog().ids(FAMILIES[field.family]))
+            ids = app.part_ids(field.family)
             picker = PartPicker(head, ids, field.family, "", False)
             app.push_screen(picker, given)
             if app.index is not None:

@@ -12,10 +12,11 @@ from textual.app import App
 
 from planner.errors import ScenarioError
 from planner.tui.draft import draft_of, read_text
-from planner.tui.files import Unsaved
+from planner.tui.failing import brief
+from planner.tui.files import Unsaved, real
 from planner.tui.overlay import Ask, Prompt
 from planner.tui.start import StartPane
-from planner.tui.workspace import copied, free_name, removed, scenarios_in, used_by
+from planner.tui.workspace import copied, free_name, removed, scenarios_in, unlisted, used_by
 
 if TYPE_CHECKING:
     from planner.tui.app import PlannerApp
@@ -41,10 +42,11 @@ class Foldering(App[int]):
         told = list(message or ())
         try:
             entries = scenarios_in(app.folder)
+            told += unlisted(app.folder)
         except ScenarioError as error:
             entries = ()
             told += [str(problem) for problem in error.problems]
-        here = {one.path.resolve() for one in entries}
+        here = {real(one.path) for one in entries}
         app.query_one("#start", StartPane).fill(
             folder=str(app.folder),
             entries=[(f"mine:{one.path}", one.path.name, one.told) for one in entries],
@@ -54,7 +56,7 @@ class Foldering(App[int]):
             ],
             recent=[
                 (f"open:{path}", path.name, f"in {path.parent}")
-                for path in app.shelf.recent() if path.resolve() not in here
+                for path in app.shelf.recent() if real(path) not in here
             ],
             shipped=[(f"shipped:{name}", name, _first_comment(name)) for name in shipped_scenarios()],
             message=told,
@@ -85,6 +87,8 @@ class Foldering(App[int]):
     def _new(self) -> None:
         from planner.scenario.template import scenario_template
 
+        if self._foldered.refuses_edits():
+            return
         text = scenario_template(schema_name="scenario.schema.json")
         path = self._foldered.folder / free_name(self._foldered.folder, NEW)
         self._foldered.begin(draft_of(text, path, saved="", new=True))
@@ -119,7 +123,7 @@ class Foldering(App[int]):
         try:
             said = do()
         except ScenarioError as error:
-            said = f"! {error.problems[0]}"
+            said = f"! {brief(error)}"
         self.show_start()
         self._foldered.say(said)
 

@@ -8,7 +8,6 @@ from typing import Final
 from planner.tui.keymap import BINDINGS
 from planner.tui.keys import default_keys, key_text
 from planner.tui.plan import PlanPane
-from planner.tui.screens import EXTRA
 from planner.tui.start import StartPane
 
 MOST: Final = 8
@@ -29,6 +28,18 @@ _KEYS: Final[dict[str, tuple[tuple[str, str], ...]]] = {
                 ("", "enter why, apply"), ("bar.pin", "pin"), ("copy", "copy"), ("screen.1", "plan"), ("help", "help")),
     "catalog": (("catalog.filter", "filter"), ("", "← → family"), ("catalog.mark", "compare"), ("", "tab detail"),
                 ("copy", "copy"), ("screen.1", "plan"), ("help", "help")),
+    "compare": (("compare.add", "add"), ("compare.drop", "drop"), ("compare.previous compare.next", "column"),
+                ("", "enter why"), ("compare.take", "take"), ("compare.all", "all"), ("compare.write", "export"),
+                ("help", "help")),
+    "study": (("study.search", "search"), ("study.sensitivity", "moves"), ("search.go", "go"), ("search.order", "order"),
+              ("search.zero_bubble", "zero bubble"), ("search.previous search.next", "which"), ("", "enter takes"),
+              ("help", "help")),
+    "sensitivity": (("study.search", "search"), ("study.sensitivity", "moves"),
+                    ("sensitivity.previous sensitivity.next", "result"), ("sensitivity.full", "all draws"),
+                    ("", "enter why"), ("copy", "copy"), ("screen.1", "plan"), ("help", "help")),
+    "calibration": (("calibration.previous calibration.next", "curve"), ("calibration.read", "import a log"),
+                    ("calibration.fits", "fit errors"), ("", "enter does it"), ("copy", "copy"), ("screen.1", "plan"),
+                    ("help", "help")),
     "export": (("", "enter does it"), ("export.mark", "mark"), ("", "↑ ↓ moves"), ("screen.1", "plan"), ("help", "help")),
     "remedy": (("", "press the number of a remedy"), ("", "esc leaves")),
 }  # fmt: skip
@@ -48,7 +59,32 @@ _SCREEN_KEYS: Final = {
     "network.design": "d",
     "network.optics": "o",
     "network.fixes": "f",
+    "compare.add": "space",
+    "compare.drop": "delete",
+    "compare.previous": "left",
+    "compare.next": "right",
+    "compare.take": "o",
+    "compare.all": "a",
+    "compare.write": "f",
+    "study.search": "s",
+    "study.sensitivity": "v",
+    "search.go": "g",
+    "search.order": "o",
+    "search.zero_bubble": "z",
+    "search.previous": "left",
+    "search.next": "right",
+    "sensitivity.previous": "left",
+    "sensitivity.next": "right",
+    "sensitivity.full": "g",
+    "calibration.previous": "left",
+    "calibration.next": "right",
+    "calibration.read": "i",
+    "calibration.fits": "f",
 }
+"""Keys of screens that aren't loaded with the program; a test holds them against the screens' own."""
+
+ALL_KEYS: Final = {**_SCREEN_KEYS, "picker.sort": "f2", "picker.beside": "f3", **DEFAULTS}
+"""Default keys of everything that a footer or the help names."""
 
 
 def footer(pane: str, keymap: Mapping[str, str], width: int = 80) -> str:
@@ -57,10 +93,9 @@ def footer(pane: str, keymap: Mapping[str, str], width: int = 80) -> str:
     >>> footer("remedy", {}), "U undo" in footer("plan", {"edit.undo": "U"})
     ('press the number of a remedy   esc leaves', True)
     """
-    told = next((one.footer for one in EXTRA if one.pane == pane), None)
-    if told is not None:
-        return told
-    keys = {**_SCREEN_KEYS, **DEFAULTS, **keymap}
-    parts = [f"{key_text(keys[name])} {label}" if name else label for name, label in _KEYS[pane]]
+    keys = {**ALL_KEYS, **keymap}
+    parts = [
+        " ".join((*(key_text(keys[name]) for name in names.split()), label)) for names, label in _KEYS[pane]
+    ]
     wide = "   ".join(parts)
     return wide if len(wide) < width else "  ".join(parts)

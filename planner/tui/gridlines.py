@@ -7,6 +7,7 @@ from pathlib import PurePath
 from rich.cells import cell_len
 
 from planner.present import format as fmt
+from planner.tui.drawing import SHADES
 from planner.tui.fields import Holds
 from planner.tui.lines import Line, Part, cut, left, plain, right, wrapped
 from planner.tui.rows import Is, Row, dotted
@@ -60,7 +61,7 @@ def help_lines(row: Row | None, state: State, width: int, height: int) -> list[L
         return lines
     if row.problem:
         lines += [plain(f" {one}", "bad") for one in wrapped(f"! {row.problem}", width - 2)]
-    if state.stand is Stand.INVALID and state.previewed is None:
+    if (state.stand is Stand.INVALID or state.applying) and state.previewed is None:
         offered = [f"{number} {fix.said}" for number, fix in enumerate(fixes(state), start=1)]
         lines += [plain(f" {one}") for said in offered for one in wrapped(said, width - 2, "   ")]
         if offered:
@@ -114,7 +115,7 @@ def _source(row: Row, state: State) -> str:
     if place is None:
         return "stands at its default: no file sets it"
     if row.standing == "u" or not place.line:  # a value that is being typed stands in no file yet
-        return f"typed by you; saved it goes to {draft.path.name}"
+        return f"typed by you{'; saved it goes to' if draft.dirty else ', saved in'} {draft.path.name}"
     file = PurePath(place.path)
     folder = f", in {file.parent}" if len(file.parts) > 1 else ""
     inherited = "; inherited, an edit goes into this file" if row.standing == "base" else ""
@@ -132,6 +133,19 @@ def _refusal(state: State, width: int, height: int) -> list[Line]:
     if number:
         lines.append(plain(" x and its number applies a remedy, or goes to the field; u undoes", "dim"))
     return lines if len(lines) <= height else [*lines[: height - 1], plain(" … 2 shows all of it", "dim")]
+
+
+def _evidence(state: State, width: int) -> list[Line]:
+    """What the purchase rests on: a bar of shades, strongest basis first, and the same in words."""
+    answer = state.last
+    if answer is None or not answer.evidence:
+        return []
+    room, bar, at = width - 12, "", 0.0
+    for shade, (_, share) in zip(SHADES, answer.evidence, strict=False):
+        at += share
+        bar += shade * (round(at * room) - len(bar))
+    said = [plain(f"  {one}", "dim") for one in wrapped(answer.evidence_said, width - 3)]
+    return [Line(), plain(" Evidence", "head"), plain(f"  {left('capex', 8)} {bar}"), *said]
 
 
 def effect_lines(state: State, width: int) -> list[Line]:
@@ -157,12 +171,13 @@ def effect_lines(state: State, width: int) -> list[Line]:
             if cell.limit is not None and cell.value is not None:
                 mark = "!" if cell.met is False else " "
                 lines.append(plain(f" {mark}{left(cell.bar, 8)} {right(cell.text, 14)} of {cell.limit_text}"))
+    lines += _evidence(state, width)
     lines += [Line(), plain(" Outcomes", "head")]
     for cell in state.headlines:
         if cell.value is not None:
             lines.append(plain(f"  {left(cell.bar, 8)} {right(cell.text, 18)}  {cell.letter}"))
             if cell.note:
-                lines.append(plain(f"  {'':8} {cut(cell.note, width - 12)}", "dim"))
+                lines += [plain(f"  {'':8} {one}", "dim") for one in wrapped(cell.note, width - 12)]
     if state.last is None:
         lines.append(plain(f"  {fmt.NOTHING}", "dim"))
     return lines

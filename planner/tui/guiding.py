@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.app import App
 from textual.worker import get_current_worker
 
-from planner.catalog.schema import FAMILIES
 from planner.errors import ScenarioError
 from planner.study.first_plan import filled, with_switch
 from planner.tui.draft import draft_of
+from planner.tui.failing import brief
 from planner.tui.files import save_text
 from planner.tui.guide import GOALS, SWITCH, Goal, Question, data_of, files_of
 from planner.tui.overlay import Choice, Overlay, Picker, Prompt
@@ -66,7 +67,7 @@ class Guiding(App[int]):
         now = answers.get(question.key, question.default)
         if not question.family:
             return Prompt(title, now, note=note)
-        ids = list(app.catalog().ids(FAMILIES[question.family]))
+        ids = app.part_ids(question.family)
         picker = PartPicker(title, ids, question.family, now, False, note=note)
         if app.index is not None:
             picker.told(app.index, app.as_of)
@@ -105,7 +106,13 @@ class Guiding(App[int]):
             if goal.id == "power"
             else "finding a switch that fits …"
         )
-        app.run_worker(partial(self._made, goal, answers), thread=True, exclusive=True, group="guide")
+        app.run_worker(
+            partial(self._made, goal, answers),
+            thread=True,
+            exclusive=True,
+            group="guide",
+            exit_on_error=False,
+        )
 
     def _made(self, goal: Goal, answers: dict[str, str]) -> None:
         app, worker = self._guided, get_current_worker()
@@ -131,7 +138,8 @@ class Guiding(App[int]):
             else:
                 app.begin(draft_of(files[name], folder / name, saved="", new=True))
         except ScenarioError as error:
-            app.say(f"! {error.problems[0]}")
+            app.say(f"! {brief(error)}")
             return
+        app.put(replace(app.state, guided=True))
         more = f", 4 compares; written: {' and '.join(files)}" if len(files) > 1 else ", ctrl+s saves"
         app.say(f"a first plan: enter edits, e reports{more}")

@@ -86,7 +86,11 @@ _SCREENS: Final = (
     "compare",
     "study",
     "calibration",
+    "search",
+    "sensitivity",
     "list",
+    "overlay",
+    "picker",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -47,12 +47,18 @@ def plain(text: str, style: str = "plain", *, key: str = "", stop: bool = False)
     return Line(((text, style),), key, stop)
 
 
+MOST_TYPED: Final = 4_000
+"""Characters that a line to type in takes; a longer paste was meant for another window, and is refused with the bell."""
+
+
 def cut(text: str, width: int) -> str:
     """Text in at most so many cells, with ``…`` where something was left out.
 
     >>> cut("osfp-800g-2xdr4", 8), cut("short", 8)
     ('osfp-80…', 'short')
     """
+    if text.isascii():  # a letter a cell: most text is, and lists of thousands of lines are made on a key
+        return text if len(text) <= width else text[: width - 1].rstrip() + "…" if width > 0 else ""
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, max(0, width - 1)).rstrip() + "…" if width > 0 else ""
@@ -60,7 +66,8 @@ def cut(text: str, width: int) -> str:
 
 def left(text: str, width: int) -> str:
     """Text in exactly so many cells, filled on the right."""
-    return set_cell_size(cut(text, width), width)
+    short = cut(text, width)
+    return short.ljust(width) if text.isascii() else set_cell_size(short, width)
 
 
 def right(text: str, width: int) -> str:
@@ -85,12 +92,24 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
             continue
         if here.strip():
             lines.append(here)
-        here = f"{indent}{word}" if lines else word
-        while cell_len(here) > width:
-            size = next(n for n in range(len(here), 0, -1) if cell_len(here[:n]) <= width)
-            lines.append(here[:size])
-            here = indent + here[size:]
+        *whole, here = _chopped(f"{indent}{word}" if lines else word, width, indent)
+        lines += whole
     return [*lines, here] if here.strip() or not lines else lines
+
+
+def _chopped(word: str, width: int, indent: str) -> list[str]:
+    """A word in pieces of at most so many cells; in time that grows with its length, as words are pasted of any."""
+    pieces: list[str] = []
+    start = 0
+    while start < len(word) or not pieces:
+        head = indent if pieces else ""
+        room = width - len(head)
+        end = min(len(word), start + room)
+        while end > start + 1 and cell_len(word[start:end]) > room:
+            end -= 1
+        pieces.append(head + word[start:end])
+        start = end
+    return pieces
 
 
 def clipped(line: Line, width: int) -> Line:
@@ -184,29 +203,23 @@ class LinesView(ScrollView, can_focus=True):
         Binding("enter", "choose", "choose", show=False, id="list.choose"),
     ]
 
-    class Moved(Message):
+    class AtLine(Message):
+        """Something happened at a line of a list."""
+
+        def __init__(self, view: LinesView, index: int) -> None:
+            super().__init__()
+            self.view, self.index = view, index
+
+        @property
+        def control(self) -> LinesView:
+            """The list it happened in."""
+            return self.view
+
+    class Moved(AtLine):
         """The cursor stands on another line."""
 
-        def __init__(self, view: LinesView, index: int) -> None:
-            super().__init__()
-            self.view, self.index = view, index
-
-        @property
-        def control(self) -> LinesView:
-            """The list it happened in."""
-            return self.view
-
-    class Chosen(Message):
+    class Chosen(AtLine):
         """Enter was pressed on a line, or it was clicked twice."""
-
-        def __init__(self, view: LinesView, index: int) -> None:
-            super().__init__()
-            self.view, self.index = view, index
-
-        @property
-        def control(self) -> LinesView:
-            """The list it happened in."""
-            return self.view
 
     def __init__(self, lines: Sequence[Line] = (), *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -10,13 +10,15 @@ from textual.app import App
 from textual.containers import Container
 
 from planner.tui.browse import CatalogPane
+from planner.tui.clipboard import to_tmux
+from planner.tui.helping import help_screen
 from planner.tui.lines import LinesView
 from planner.tui.overlay import Choice, Overlay, Picker
 from planner.tui.panes import ExportPane, SectionPane
 from planner.tui.plan import PlanPane
 from planner.tui.rows import Is
 from planner.tui.screens import Deferred
-from planner.tui.texts import LEGEND, help_screen, history_lines
+from planner.tui.texts import LEGEND, history_lines
 
 if TYPE_CHECKING:
     from planner.tui.app import PlannerApp
@@ -37,7 +39,9 @@ class Looking(App[int]):
             row = app.plan.row if app.pane == "plan" else None
             if row is not None and row.field is not None:
                 note = f"{'.'.join(map(str, row.path))}: {row.field.help}"
-            app.push_screen(Overlay("help", help_screen(), foot="↑ ↓ moves   esc back", note=note))
+            app.push_screen(
+                Overlay("help", help_screen(app.keymap, app.state), foot="↑ ↓ moves   esc back", note=note)
+            )
 
     def action_history(self) -> None:
         """The list of edits; choosing one goes back to it."""
@@ -135,6 +139,13 @@ class Looking(App[int]):
         event.stop()
         if len(self._shell.screen_stack) == 1:
             self.show_why(event.view.key)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy by the terminal (OSC 52), and by tmux where it stands in between; names needn't be UTF-8."""
+        told = text.encode("utf-8", "replace").decode()
+        super().copy_to_clipboard(told)
+        if not self.is_headless:
+            to_tmux(told)
 
     def action_copy(self) -> None:
         """Copy the value under the cursor, or what the screen shows (OSC 52)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.app import App
 
+from planner.documents import is_file
 from planner.errors import PlannerError, ScenarioError
 from planner.tui.draft import Draft, draft_of, is_shipped, open_draft, read_text, titled
-from planner.tui.files import Unsaved, save_text
+from planner.tui.failing import brief
+from planner.tui.files import Unsaved, real, save_text
 from planner.tui.overlay import Ask, Prompt
 from planner.tui.panes import ExportPane
 from planner.tui.state import State
@@ -62,6 +65,9 @@ class Opening(App[int]):
         app.ask(app.state)
         if not draft.new and not draft.shipped and not app.read_only:
             app.shelf.opened(draft.path)
+        if app.read_only:
+            return
+        app.shelf.tidy(draft.path)
         if recovered is None:
             kept = [one for one in app.shelf.kept(draft.path) if one.text != draft.text]
             found = sorted(kept, key=lambda one: bool(one.held))
@@ -90,7 +96,9 @@ class Opening(App[int]):
     def recover(self, unsaved: Unsaved) -> None:
         """Open a plan with edits that were never saved."""
         app = self._host
-        new = not unsaved.path.is_file() and not is_shipped(unsaved.path)
+        if app.refuses_edits():  # they stay where they are: nothing would be written in their place
+            return
+        new = not is_file(unsaved.path) and not is_shipped(unsaved.path)
         try:
             saved = unsaved.base if new else read_text(unsaved.path)
             draft = draft_of(unsaved.text, unsaved.path, saved=saved, new=new)
@@ -136,13 +144,13 @@ class Opening(App[int]):
         if draft.shipped or draft.new:
             self._ask_name(then)
             return
-        if not draft.dirty and draft.path.is_file():
+        if not draft.dirty and is_file(draft.path):
             app.say("nothing to save")
             if then is not None:
                 then()
             return
         try:
-            on_disk: str | None = read_text(draft.path) if draft.path.exists() else None
+            on_disk: str | None = read_text(draft.path) if is_file(draft.path) else None
         except ScenarioError:
             on_disk = ""
         if on_disk is not None and on_disk not in (draft.saved, draft.text):
@@ -190,7 +198,7 @@ class Opening(App[int]):
             path = path.with_name(f"{path.name}.yaml")
         if is_shipped(path):
             app.say("! a scenario that ships stays as it is; choose another folder")
-        elif path.exists() and path.resolve() != draft.path.resolve():
+        elif os.path.lexists(path) and real(path) != real(draft.path):
             ask = Ask(
                 "the file exists", [("yes", f"write over {path.name}"), ("no", "don't")], note=str(path)
             )
@@ -203,7 +211,7 @@ class Opening(App[int]):
     def _ask_title(self, draft: Draft, path: Path, then: Callable[[], None] | None) -> None:
         """A copy that still has the title of what it was copied from is asked for its own."""
         name = draft.value(("name",))
-        copied = not draft.new and path.resolve() != draft.path.resolve()
+        copied = not draft.new and real(path) != real(draft.path)
         if not copied or not isinstance(name, str):
             self._write(draft, path, then)
         elif name != _name_of(draft):
@@ -228,15 +236,15 @@ class Opening(App[int]):
 
     def _write(self, draft: Draft, path: Path, then: Callable[[], None] | None) -> None:
         app = self._host
+        moved = real(path) != real(draft.path)
         try:
-            saved = draft_of(draft.text, path)  # its bases must be found from there
+            saved = _as_saved(draft, path, moved)
             save_text(path, draft.text)
         except ScenarioError as error:
-            app.say(f"! not saved: {error.problems[0]}")
+            app.say(f"! not saved: {brief(error)}")
             return
         app.shelf.forget(draft.path)
         app.shelf.opened(path)
-        moved = path.resolve() != draft.path.resolve()
         wrong = f", with {len(saved.problems)} problem(s) still in it" if saved.problems else ""
         timeline = app.state.timeline
         if app.state.draft is not None and draft.text != app.state.draft.text:
@@ -264,7 +272,7 @@ class Opening(App[int]):
 
     def _settled(self, then: Callable[[], None]) -> None:
         app, draft = self._host, self._host.state.draft
-        if draft is None or not draft.dirty:
+        if draft is None or not draft.dirty or app.read_only:
             then()
             return
         if len(app.screen_stack) > 1:
@@ -298,6 +306,20 @@ class Opening(App[int]):
             pane = self._host.screen_stack[0].query_one("#export", ExportPane)
             pane.folder = folder
             pane.fill()
+
+
+def _as_saved(draft: Draft, path: Path, moved: bool) -> Draft:
+    """The draft once it is written; a base that was broken meanwhile keeps nobody from saving where the plan lies.
+
+    Raises:
+        ScenarioError: Its bases can't be read from another folder.
+    """
+    try:
+        return draft_of(draft.text, path)
+    except ScenarioError:
+        if moved:
+            raise
+        return replace(draft, saved=draft.text, new=False)
 
 
 def _name_of(draft: Draft) -> object:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,7 +14,10 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from planner.tui.lines import Line, Lines, LinesView, cut, left, plain, wrapped
+from planner.tui.lines import MOST_TYPED, Line, Lines, LinesView, Part, cut, left, plain, wrapped
+
+WITHOUT = "\0without:"
+"""Before the rest of a filter, in the key of the line that offers it."""
 
 
 class Overlay(ModalScreen[str | None]):
@@ -31,10 +35,14 @@ class Overlay(ModalScreen[str | None]):
     Overlay Input { height: 1; border: none; padding: 0 1; background: $boost; }
     Overlay #overlay-foot { height: auto; }
     Overlay #overlay-note { height: auto; }
+    Overlay #overlay-heads { height: 1; display: none; }
     Overlay #overlay-detail { height: 3; border-top: none; background: $boost; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", id="overlay.back")]
     WIDEST: ClassVar[int] = 110
+    HINT: ClassVar[str] = "filter: words and comparisons"
+    HEADED: ClassVar[bool] = False
+    """Whether a row over the list names its columns."""
     DETAIL_ROWS: ClassVar[int] = 0
     """Rows under the list that tell all of the line under the cursor."""
 
@@ -64,7 +72,9 @@ class Overlay(ModalScreen[str | None]):
             if self.note:
                 yield Lines(id="overlay-note")
             if self.filtered:
-                yield Input(id="overlay-filter", compact=True, placeholder="filter: words and comparisons")
+                yield Input(id="overlay-filter", compact=True, placeholder=self.HINT, max_length=MOST_TYPED)
+            if self.HEADED:
+                yield Lines(id="overlay-heads")
             yield LinesView(self.lines, id="overlay-list")
             if self.DETAIL_ROWS:
                 yield Lines(id="overlay-detail")
@@ -83,7 +93,13 @@ class Overlay(ModalScreen[str | None]):
 
     def fit_rows(self, rows: int) -> None:
         """Take no more height than so many rows need."""
-        rows += 3 + self.DETAIL_ROWS + self.filtered + len(wrapped(self.note, self.room)) * bool(self.note)
+        rows += (
+            3
+            + self.DETAIL_ROWS
+            + self.filtered
+            + self.HEADED
+            + len(wrapped(self.note, self.room)) * bool(self.note)
+        )
         self.query_one(Vertical).styles.max_height = max(6, min(36, rows))
 
     @property
@@ -103,6 +119,11 @@ class Overlay(ModalScreen[str | None]):
     def leave(self, result: str | None) -> None:
         """Close with a result, once."""
         if self._left or not self.is_current:
+            return
+        if (
+            not self.is_mounted
+        ):  # escape right behind the key that opened it: what is half made can't be taken away
+            self.call_later(self.leave, result)
             return
         self._left = True
         self.dismiss(result)
@@ -202,15 +223,6 @@ class Picker(Overlay):
         super().on_mount()
         self.fit_rows(len(self.choices) + 1)
 
-    def judged(self, reasons: dict[str, str]) -> None:
-        """Enter why some don't fit, once that is known."""
-        self.choices = tuple(
-            Choice(one.key, one.name, one.told, one.search, reasons.get(one.key, one.why_not))
-            for one in self.choices
-        )
-        if self.is_mounted and not self._left:
-            self.fill()
-
     def fill(self) -> None:
         """Those that pass the filter, fitting ones first."""
         keys, wrong = self.narrow(self.wanted) if self.narrow is not None else (None, "")
@@ -225,7 +237,7 @@ class Picker(Overlay):
         if wrong:
             lines = [plain(f" {one}", "bad") for one in wrapped(wrong, self.room)] + lines
         if not passed:
-            lines.append(plain(f" nothing passes: {self._culprit()}", "warn"))
+            lines += self._without()
         at = next((i for i, line in enumerate(lines) if line.stop and line.key == keep), 0)
         self.view.show(lines, cursor=at)
         self.started = True
@@ -242,6 +254,7 @@ class Picker(Overlay):
         one = next((choice for choice in self.choices if choice.key == here), None)
         rows: list[Line] = []
         if one is not None:
+            rows += [plain(f" {said}", "accent") for said in wrapped(self.about(one), self.room - 1) if said]
             name = "" if one.why_not and len(one.why_not) > self.room else f"{one.name}: "
             if one.why_not:
                 rows += [plain(f" {said}", "warn") for said in wrapped(f"✗ {one.why_not}", self.room - 1)]
@@ -259,21 +272,54 @@ class Picker(Overlay):
             ]
         self.query_one("#overlay-detail", Lines).show(rows)
 
-    def _culprit(self) -> str:
-        """The word that no choice holds, or the filter as a whole."""
-        for word in self.wanted.lower().split():
-            if not any(word in one.search for one in self.choices):
-                return f"no line has '{word}'; take it away"
-        return f"no line has all of '{self.wanted}'"
+    def about(self, one: Choice) -> str:
+        """What is said of the chosen line before what it is."""
+        return ""
+
+    def _without(self) -> list[Line]:
+        """Which word keeps all lines out, and the filter without it, to be chosen; the last word where all have a part in it."""
+        words = self.wanted.lower().split()
+        lacking = [
+            word for word in words
+            if not self.knows(word) and not any(word in one.search for one in self.choices)
+        ]  # fmt: skip
+        told = f"no line has '{lacking[0]}'" if lacking else f"no line has all of '{self.wanted}'"
+        left_over = [word for word in words if word not in lacking] if lacking else words[:-1]
+        rest = " ".join(left_over)
+        offer = f"   enter: filter by '{rest}'" if rest else "   enter: all lines"
+        return [
+            plain(f" nothing passes: {told}", "warn"),
+            plain(offer, "accent", key=f"{WITHOUT}{rest}", stop=True),
+        ]
+
+    def choose(self, key: str) -> None:
+        """Give the line's key, or filter by what is left once a word is taken away."""
+        if key.startswith(WITHOUT):
+            box = self.query_one("#overlay-filter", Input)
+            box.value = key.removeprefix(WITHOUT)
+            box.cursor_position = len(box.value)
+        else:
+            super().choose(key)
+
+    def knows(self, word: str) -> bool:
+        """Whether a word of the filter is no word to look for, but a comparison that this list can judge."""
+        return False
 
     def _line(self, one: Choice) -> Line:
         mark = "*" if one.key == self.now else " "
         told = one.why_not or one.told
-        name = left(one.name, 30)
+        columns = () if one.why_not else self.columns(one)
+        taken = sum(cell_len(text) for text, _ in columns)
+        name = left(one.name, 30 if not taken or self.room > 90 else 24)
         style = "dim" if one.why_not else "plain"
         cross = "✗ " if one.why_not else ""
-        rest = cut(f"{cross}{told}", max(0, self.room - 33))
-        return Line(((f"{mark} {name} ", style), (rest, "warn" if one.why_not else "dim")), one.key, True)
+        rest = cut(f"{cross}{told}", max(0, self.room - 3 - cell_len(name) - taken))
+        told_style = "warn" if one.why_not else "dim"
+        return Line(((f"{mark} {name} ", style), *columns, (rest, told_style)), one.key, True)
+
+    def columns(self, one: Choice) -> tuple[Part, ...]:
+        """What stands between a line's name and what it is."""
+        return ()
 
 
 class Ask(Overlay):

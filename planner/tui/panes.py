@@ -11,6 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.message import Message
 
+from planner.present.view.model import Section
+from planner.tui.against import against
 from planner.tui.drawing import section_lines
 from planner.tui.lines import Line, Lines, LinesView, plain, wrapped
 from planner.tui.state import Stand, State
@@ -109,7 +111,11 @@ class SectionPane(Container):
         section = next((one for one in answer.view.sections if one.id == wanted), None)
         if section is None:
             return [plain(f" the view has no section '{wanted}'", "dim")]
-        return section_lines(section, width)
+        return section_lines(self.compared(section), width)
+
+    def compared(self, section: Section) -> Section:
+        """The section as it is drawn; a screen may set it against the pin."""
+        return section
 
     def text(self) -> str:
         """What is shown, as plain text."""
@@ -168,6 +174,18 @@ class WherePane(SectionPane):
         self._head()
         for place, one in enumerate(self.columns):
             one.show(self._lines(width, place))
+
+    def compared(self, section: Section) -> Section:
+        """With a column against the pin, once somebody pinned or edited something."""
+        pin, draft = self.state.pin, self.state.shown
+        if (
+            pin is None
+            or pin.view is None
+            or (not pin.chosen and draft is not None and draft.text == pin.text)
+        ):
+            return section
+        old = next((one for one in pin.view.sections if one.id == section.id), None)
+        return section if old is None else against(section, old)
 
     def action_section(self, number: int) -> None:
         """Show another section, or go to its column."""

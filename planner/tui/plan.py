@@ -17,8 +17,9 @@ from planner.present import format as fmt
 from planner.scenario.yamltext import typed
 from planner.tui.fields import Field, Holds
 from planner.tui.gridlines import effect_lines, help_lines, row_line, value_column
-from planner.tui.lines import Lines, LinesView
+from planner.tui.lines import MOST_TYPED, Lines, LinesView
 from planner.tui.listing import part_at
+from planner.tui.nexts import next_lines
 from planner.tui.rows import GROUPS, PLAN, Is, Row, Sheet, dotted, rows_of
 from planner.tui.screens import shell
 from planner.tui.state import Stand, State
@@ -27,6 +28,8 @@ HELP_ROWS = 5
 MOST_HELP = 11
 """Rows of the help pane while it shows remedies."""
 SIDE_FROM = 120
+LOW = 14
+"""Under so many rows the grid has all of them."""
 
 
 class Grid(LinesView):
@@ -45,6 +48,7 @@ class PlanPane(Container):
     PlanPane #plan-body { height: 1fr; layer: below; }
     PlanPane #plan-left { width: 1fr; }
     PlanPane #side { width: 58; border-left: solid $foreground 20%; height: 1fr; display: none; }
+    PlanPane #next { height: 3; display: none; background: $boost; }
     PlanPane #help { height: 5; }
     PlanPane #edit {
         layer: above; position: absolute; display: none; height: 1; border: none; padding: 0;
@@ -88,9 +92,10 @@ class PlanPane(Container):
         with Horizontal(id="plan-body"):
             with Container(id="plan-left"):
                 yield Grid(id="grid")
+                yield Lines(id="next")
                 yield Lines(id="help")
             yield LinesView(id="side")
-        yield Input(id="edit", compact=True, select_on_focus=False)
+        yield Input(id="edit", compact=True, select_on_focus=False, max_length=MOST_TYPED)
 
     @property
     def grid(self) -> Grid:
@@ -136,6 +141,7 @@ class PlanPane(Container):
     def _draw(self) -> None:
         grid = self.grid
         width = grid.scrollable_content_region.width or self.app.size.width
+        self._next(width)
         lines = [row_line(row, width, cursor=index == grid.cursor) for index, row in enumerate(self.rows)]
         grid.show(lines)
         self._help()
@@ -143,10 +149,16 @@ class PlanPane(Container):
         if side.display:
             side.show(effect_lines(self.state, 57))
 
+    def _next(self, width: int) -> None:
+        """What to try next, as long as there is something and room for it."""
+        pane, lines = self.query_one("#next", Lines), next_lines(self.state, width)
+        pane.display = bool(lines) and self.size.height >= LOW
+        pane.show(lines)
+
     def _help(self) -> None:
         pane = self.query_one("#help", Lines)
         width = pane.size.width or self.app.size.width
-        offered = self.state.previewed is None and bool(self.state.problems)
+        offered = self.state.previewed is None and (bool(self.state.problems) or self.state.applying)
         room = MOST_HELP if self.state.stand is Stand.REFUSED or offered else HELP_ROWS
         lines = help_lines(self.row, self.state, width, room)
         height = max(HELP_ROWS, len(lines))
@@ -158,7 +170,7 @@ class PlanPane(Container):
         """The side pane comes and goes with the width."""
         wide = event.size.width >= SIDE_FROM
         self.query_one("#side").display = wide
-        low = event.size.height < 14
+        low = event.size.height < LOW
         self.query_one("#help").display = not low
         self.call_after_refresh(self._fill)
         if self.editing is not None:
@@ -195,7 +207,7 @@ class PlanPane(Container):
         self.editing = row
         box = self.query_one("#edit", Input)
         with box.prevent(Input.Changed):
-            box.value = "" if row.value is None or row.text == fmt.NOTHING else row.text
+            box.value = "" if row.empty or row.text == fmt.NOTHING else row.text
         box.select_all()
         box.display = True
         self._place()
@@ -247,7 +259,7 @@ class PlanPane(Container):
             return None
         text = self.query_one("#edit", Input).value
         row, value = self.editing, self._value(text)
-        same = text.strip() == ("" if row.value is None else row.text)
+        same = text.strip() == ("" if row.empty else row.text)
         self.close_box()
         return None if same else (row.path, value)
 

@@ -41,7 +41,7 @@ def scatter(dots: Sequence[Dot], x: Ticks, y: Ticks, width: int, height: int) ->
     >>> found = scatter([Dot(0, 0, "a"), Dot(1, 1, "b")], Ticks("0", "1", "x"), Ticks("0", "1", "y"), 16, 5)
     >>> for line in found:
     ...     print(line.text.rstrip())
-    y against x
+     y against x
             1 │   b
             0 │a
               └────
@@ -57,7 +57,7 @@ def scatter(dots: Sequence[Dot], x: Ticks, y: Ticks, width: int, height: int) ->
         column = _place(one.x, x_low, x_high, wide)
         row = high - 1 - _place(one.y, y_low, y_high, high)
         at[row, column] = one.glyph
-    lines = [plain(cut(f"{y.name} against {x.name}", width), "dim")]
+    lines = [plain(cut(f" {y.name} against {x.name}", width), "dim")]
     for row in range(high):
         label = y.high if row == 0 else y.low if row == high - 1 else ""
         cells = "".join(at.get((row, column), " ") for column in range(wide))

@@ -35,7 +35,7 @@ HIDDEN: Final = {"schema_version", "currency"}
 ONLY_FOR: Final = {
     "tokens_trillion": "training", "sequence_tokens": "training", "batch_sequences": "training", "plan": "training",
     "optimiser_states": "training", "gradients": "training",
-    "input_tokens": "serving", "output_tokens": "serving", "slo": "serving", "load": "serving",
+    "input_tokens": "serving", "output_tokens": "serving", "prefix_hit_fraction": "serving", "slo": "serving", "load": "serving",
     "engine": "serving", "weights": "serving", "kv_cache": "serving", "draft_tokens": "serving", "acceptance_fraction": "serving",
 }  # fmt: skip
 HEADLESS: Final = {("cluster", "groups")}
@@ -75,10 +75,17 @@ class Row:
         if self.kind is not Is.FIELD:
             return self.sentence
         if isinstance(self.value, list | tuple):
+            if not self.value:
+                return "none"
             return f"[{', '.join(str(one) for one in self.value)}]"
         if self.field is not None and self.field.holds is Holds.CHOICE and isinstance(self.value, dict):
             return "by hand"
         return fmt.written(self.value) if not isinstance(self.value, dict) else "{...}"
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no value, or a list without items."""
+        return self.value is None or (isinstance(self.value, list | tuple) and not self.value)
 
     def shown(self, width: int) -> str:
         """The value in a column of so many cells; what the planner took stands in parentheses."""

@@ -21,11 +21,15 @@ def run(
         Exit code: 0, 130 where it was interrupted, or 128 and the signal's number.
 
     Raises:
-        InputError: The file of keys is wrong.
+        InputError: The file of keys is wrong, or a catalog folder is missing.
     """
+    from planner.catalog.store import open_catalog
     from planner.tui.app import PlannerApp
+    from planner.tui.remembered import allocate_flat
 
+    open_catalog(catalog_folders)  # a folder that isn't there is told before the terminal is taken over
     try:
+        allocate_flat()
         return PlannerApp(path, catalog_folders, read_only=read_only, keymap=own_keys(keymap)).run() or 0
     except KeyboardInterrupt:
         return 130

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -26,11 +25,12 @@ from planner.present.view.calibration import calibration
 from planner.present.view.model import Figure, Table
 from planner.present.view.reading import months_old
 from planner.tui.drawing import figure_lines, table_lines
-from planner.tui.lines import Line, Lines, LinesView, cut, plain, wrapped
+from planner.tui.lines import Line, LinesView, cut, plain, wrapped
+from planner.tui.listed import ListPane
 from planner.tui.overlay import Prompt
 from planner.tui.screens import shell
 from planner.tui.state import State
-from planner.tui.working import Desk, WorkPane
+from planner.tui.working import Desk
 
 WIDEST = 130
 DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
@@ -73,14 +73,10 @@ class Undated:
     day: str
 
 
-class CalibrationPane(WorkPane):
+class CalibrationPane(ListPane):
     """Draws the calibration of the plan, one operation at a time, and takes logs."""
 
-    DEFAULT_CSS = """
-    CalibrationPane { height: 1fr; }
-    CalibrationPane #calibration-head { height: auto; }
-    CalibrationPane #calibration-list { height: 1fr; }
-    """
+    NAME: ClassVar[str] = "calibration"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "curve(-1)", "curve", show=False, id="calibration.previous"),
         Binding("right", "curve(1)", "curve", show=False, id="calibration.next"),
@@ -97,34 +93,11 @@ class CalibrationPane(WorkPane):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.state = State()
         self.evidence: Evidence | None = None
         self.asked: Evaluation | None = None
         self.imported: Imported | None = None
         self.at = 0
         self.fits = False
-
-    def compose(self) -> ComposeResult:
-        """What is in front over the list."""
-        yield Lines([Line()], id="calibration-head")
-        yield LinesView(id="calibration-list")
-
-    @property
-    def view(self) -> LinesView:
-        """The list."""
-        return self.query_one("#calibration-list", LinesView)
-
-    def front(self) -> None:
-        """The list takes the focus."""
-        self.view.focus()
-
-    def text(self) -> str:
-        """What is shown."""
-        return "\n".join(line.text.rstrip() for line in self.view.lines)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Plots are made for a width."""
-        self.call_after_refresh(self.fill)
 
     def show(self, state: State) -> None:
         """Draw a state; the evidence of another plan is looked up again."""
@@ -266,10 +239,8 @@ class CalibrationPane(WorkPane):
         plan = self.state.last.evaluation if self.state.last is not None else None
         stale = "~" if self.evidence is not None and self.evidence.source is not plan else ""
         told = f"{stale}{title}   {self.said}  esc cancels" if self.busy else f"{stale}{title}"
-        head = self.query_one("#calibration-head", Lines)
         wrong = [plain(f" ✗ {one}", "bad") for text in self.wrong for one in wrapped(text, width - 4)]
-        head.show([plain(told, "warn" if self.busy else "head"), *wrong[:MOST_WRONG]])
-        head.refresh(layout=True)
+        self.head([plain(told, "warn" if self.busy else "head"), *wrong[:MOST_WRONG]])
         self.view.show(lines)
 
 

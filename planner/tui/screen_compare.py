@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -21,11 +20,12 @@ from planner.scenario.load import load_text, shipped_scenarios
 from planner.study.compare import FEWEST, MOST, Comparison, compare
 from planner.tui.comparing import compared_lines
 from planner.tui.draft import open_draft
-from planner.tui.lines import Line, Lines, LinesView, cut, plain, wrapped
+from planner.tui.lines import Line, LinesView, cut, plain, wrapped
+from planner.tui.listed import ListPane
 from planner.tui.overlay import Choice, Picker
 from planner.tui.screens import HERE, shell
 from planner.tui.state import State
-from planner.tui.working import Desk, WorkPane
+from planner.tui.working import Desk
 
 PINNED = "pin"
 
@@ -47,14 +47,10 @@ class Compared:
     texts: tuple[str, ...]
 
 
-class ComparePane(WorkPane):
+class ComparePane(ListPane):
     """Sets the open plan, always column A, beside others."""
 
-    DEFAULT_CSS = """
-    ComparePane { height: 1fr; }
-    ComparePane #compare-head { height: auto; }
-    ComparePane #compare-list { height: 1fr; }
-    """
+    NAME: ClassVar[str] = "compare"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "add", "add", id="compare.add"),
         Binding("delete,backspace", "drop", "drop", id="compare.drop"),
@@ -81,7 +77,6 @@ class ComparePane(WorkPane):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.state = State()
         self.columns: list[Column] = []
         self.at = 0
         self.whole = False
@@ -89,28 +84,6 @@ class ComparePane(WorkPane):
         self.compared: Compared | None = None
         self.wanted: tuple[str, ...] = ()
         self.known: dict[str, Evaluation] = {}
-
-    def compose(self) -> ComposeResult:
-        """Who is compared over the tables."""
-        yield Lines([Line()], id="compare-head")
-        yield LinesView(id="compare-list")
-
-    @property
-    def view(self) -> LinesView:
-        """The list."""
-        return self.query_one("#compare-list", LinesView)
-
-    def front(self) -> None:
-        """The list takes the focus."""
-        self.view.focus()
-
-    def text(self) -> str:
-        """What is shown."""
-        return "\n".join(line.text.rstrip() for line in self.view.lines)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Tables are made for a width."""
-        self.call_after_refresh(self.fill)
 
     def show(self, state: State) -> None:
         """Draw a state; a comparison of another text is made again once the plan's own evaluation is done."""
@@ -304,8 +277,7 @@ class ComparePane(WorkPane):
             if text
             for one in wrapped(text, width - 2)
         ]
-        self.query_one("#compare-head", Lines).show(head)
-        self.query_one("#compare-head", Lines).refresh(layout=True)
+        self.head(head)
         lines: list[Line] = []
         if self.compared is None or not self.columns:
             lines.append(plain("  space: set another plan beside this one", key="add", stop=True))

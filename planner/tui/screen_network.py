@@ -143,7 +143,12 @@ class NetworkPane(SectionPane, WorkPane):
         if not key.startswith(APPLY):
             return
         event.stop()
-        one = self.found[self.at].offers[int(key.removeprefix(APPLY))]
+        held, number = self.found.get(self.at), int(key.removeprefix(APPLY))
+        if held is None or number >= len(
+            held.offers
+        ):  # enter came before the list of another section was drawn
+            return
+        one = held.offers[number]
         if one.why_not or not one.edits:
             self.wrong = (one.why_not or f"{one.name}: the plan is that already",)
             self.fill()
@@ -165,7 +170,7 @@ def offered_lines(found: Offered, width: int) -> list[Line]:
             plain(f" {head[0]}", "dim" if one.why_not else "accent", key=f"{APPLY}{number}", stop=True)
         )
         lines += [plain(f" {text}") for text in head[1:]]
-        said = one.why_not or "   ".join(f"{name} {value}" for name, value in one.figures)
+        said = one.why_not or " · ".join(f"{name} {value}" for name, value in one.figures)
         lines += [
             plain(f"    {text}", "warn" if one.why_not else "plain") for text in wrapped(said, width - 5)
         ]

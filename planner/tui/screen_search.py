@@ -201,10 +201,12 @@ class SearchPane(WorkPane):
 
     def _head(self) -> list[Line]:
         names = self.workloads
-        name = names[self.at % len(names)][1] if names else "no training workload"
         stale = "~ " if self.searched is not None and not self._current else ""
         zero = "with" if self.zero_bubble else "without"
-        told = f" {stale}workload {name}   by {self.goal.value}   {zero} zero bubble"
+        told = " no training workload"
+        if names:
+            name = names[self.at % len(names)][1]
+            told = f" {stale}workload {name}   by {self.goal.value}   {zero} zero bubble"
         if self.busy:
             return [plain(f"{told}   {self.said}  esc cancels", "warn")]
         room = (self.size.width or self.app.size.width) - 4

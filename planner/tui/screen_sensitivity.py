@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
@@ -19,9 +18,10 @@ from planner.present.view.risk_parts import risk_figures, risk_lead, risk_tables
 from planner.study.flips import LimitFlips, limit_flips
 from planner.study.risk import KEY, Effort, with_risk, with_swings
 from planner.tui.drawing import figure_lines, table_lines
-from planner.tui.lines import Line, Lines, LinesView, plain, wrapped
+from planner.tui.lines import Line, LinesView, plain, wrapped
+from planner.tui.listed import ListPane
 from planner.tui.state import State
-from planner.tui.working import Desk, WorkPane
+from planner.tui.working import Desk
 
 KEYS = (
     KEY,
@@ -44,14 +44,10 @@ class Swung:
     source: Evaluation
 
 
-class SensitivityPane(WorkPane):
+class SensitivityPane(ListPane):
     """Draws the tornado of one result and what would turn the plan's limits."""
 
-    DEFAULT_CSS = """
-    SensitivityPane { height: 1fr; }
-    SensitivityPane #sensitivity-head { height: 1; }
-    SensitivityPane #sensitivity-list { height: 1fr; }
-    """
+    NAME: ClassVar[str] = "sensitivity"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "result(-1)", "result", show=False, id="sensitivity.previous"),
         Binding("right", "result(1)", "result", show=False, id="sensitivity.next"),
@@ -67,20 +63,9 @@ class SensitivityPane(WorkPane):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.state = State()
         self.result = KEY
         self.swung: Swung | None = None
         self.asked: tuple[Evaluation, str] | None = None
-
-    def compose(self) -> ComposeResult:
-        """The result over its list."""
-        yield Lines([Line()], id="sensitivity-head")
-        yield LinesView(id="sensitivity-list")
-
-    @property
-    def view(self) -> LinesView:
-        """The list."""
-        return self.query_one("#sensitivity-list", LinesView)
 
     def show(self, state: State) -> None:
         """Draw a state; a plan that hasn't been taken apart is."""
@@ -88,10 +73,6 @@ class SensitivityPane(WorkPane):
         if self.display and self.is_mounted:
             self._ask()
             self.fill()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Bars are made for a width."""
-        self.call_after_refresh(self.fill)
 
     @property
     def plan(self) -> Evaluation | None:
@@ -159,11 +140,9 @@ class SensitivityPane(WorkPane):
         )
         told = f" ← {stale}{name} →"
         if self.busy:
-            self.query_one("#sensitivity-head", Lines).show(
-                [plain(f"{told}   {self.said}  esc cancels", "warn")]
-            )
+            self.head([plain(f"{told}   {self.said}  esc cancels", "warn")])
         else:
-            self.query_one("#sensitivity-head", Lines).show([plain(f"{told}   g draws 10,000 times", "head")])
+            self.head([plain(f"{told}   g draws 10,000 times", "head")])
         lines = [plain(f" ✗ {one}", "bad") for text in self.wrong for one in wrapped(text, width - 2)]
         if self.swung is not None:
             lines += swung_lines(self.swung, width)

@@ -12,6 +12,7 @@ from textual.widgets import ContentSwitcher
 from planner.tui.lines import Line, Lines
 from planner.tui.screen_search import SearchPane
 from planner.tui.screen_sensitivity import SensitivityPane
+from planner.tui.screens import shell
 from planner.tui.state import State
 
 SECTIONS = (("s", "search", "search for plans"), ("v", "sensitivity", "what moves it"))
@@ -32,6 +33,8 @@ class StudyPane(Container):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.state = State()
+        self.foot = "study"
+        """Name of the keys at the foot."""
 
     def compose(self) -> ComposeResult:
         """Names over the section in front."""
@@ -61,7 +64,8 @@ class StudyPane(Container):
     def action_section(self, name: str) -> None:
         """Bring a section to the front."""
         self.query_one("#study-sections", ContentSwitcher).current = name
-        self.show(self.state)
+        self.foot = "study" if name == "search" else name
+        shell(self.app).draw_pane()
         self.front()
         self.call_after_refresh(self.section.show, self.state)
 

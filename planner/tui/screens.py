@@ -33,7 +33,7 @@ class Pane(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """One screen: its digit, id, name, keys for the footer, and how it is made.
+    """One screen: its digit, id, name, and how it is made.
 
     Attributes:
         help: One line for the help screen.
@@ -42,7 +42,6 @@ class Extra:
     digit: str
     pane: str
     title: str
-    footer: str
     help: str
     make: Callable[[], Container]
 
@@ -90,6 +89,11 @@ class Deferred(Container):
         """What is shown."""
         return self.pane.text() if self.pane is not None else ""
 
+    @property
+    def foot(self) -> str:
+        """Name of the keys at the foot: of the section in front, where the screen has several."""
+        return str(getattr(self.inner, "foot", self.id))
+
 
 def _compare() -> Container:
     from planner.tui.screen_compare import ComparePane
@@ -112,17 +116,14 @@ def _calibration() -> Container:
 EXTRA: Final = (
     Extra(
         "4", "compare", "Compare",
-        "space add  del drop  ← → column  enter why  o take  a all  f write  ? help",
         "two to four plans side by side, differences first, and what would turn the choice over", _compare,
     ),
     Extra(
         "5", "study", "Study",
-        "s search  v moves  g go  o order  z zero bubble  ← → which  enter take, why  ?",
         "the plan search with its front of time and cost; what moves a result and would change a decision", _study,
     ),
     Extra(
         "7", "calibration", "Calibration",
-        "← → curve  i import a log  f fit errors  enter does it  y copy  1 plan  ? help",
         "measured points against the curves a plan uses, their errors and age; a log fitted into a profile", _calibration,
     ),
 )  # fmt: skip

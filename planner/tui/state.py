@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from planner.documents import Path_
 from planner.errors import Problem
 from planner.present.view.changes import Change, changes
-from planner.present.view.model import Headline, Remedy
+from planner.present.view.model import Headline, Remedy, View
 from planner.tui.draft import Draft
 from planner.tui.evaluating import Answer
 from planner.tui.timeline import Timeline
+
+if TYPE_CHECKING:
+    from planner.evaluate import Evaluation
 
 
 class Stand(StrEnum):
@@ -28,11 +32,20 @@ class Stand(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What changes are counted against."""
+    """What changes are counted against.
+
+    Attributes:
+        chosen: Whether somebody pinned it; else it is the state the plan was opened in.
+        evaluation: What its sections can be made from; let go of once they are.
+        view: All its sections, once a screen asked for them.
+    """
 
     text: str
     headlines: tuple[Headline, ...]
     name: str
+    chosen: bool = False
+    evaluation: Evaluation | None = None
+    view: View | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,9 @@ class State:
         focus: Field that was edited last; a rule over several fields is shown there.
         ranges: Whether the bar's third row shows P10 to P90 in place of changes.
         fault_file: Where our own fault was written.
+        guided: Whether the list of what to try next is shown.
+        exported: Whether a report of this plan was written since it was opened.
+        applying: Whether the next digit applies a remedy.
     """
 
     draft: Draft | None = None
@@ -67,6 +83,9 @@ class State:
     focus: Path_ = ()
     ranges: bool = False
     fault_file: str = ""
+    guided: bool = False
+    exported: bool = False
+    applying: bool = False
 
     @property
     def shown(self) -> Draft | None:
@@ -134,6 +153,13 @@ def _steps(key: str) -> list[str | int]:
     return [int(part) if part.isdigit() else part for part in key.split(".") if part]
 
 
+def _seen(pin: Pin | None, answer: Answer) -> Pin | None:
+    """The pin with its sections, where the answer brought them."""
+    if pin is None or answer.pinned is None or answer.question.pinned is not pin.evaluation:
+        return pin
+    return replace(pin, view=answer.pinned, evaluation=None)
+
+
 def taken(state: State, answer: Answer) -> State:
     """The state with an answer; one whose question is no longer the last is dropped."""
     if answer.question.number != state.asked:
@@ -141,7 +167,9 @@ def taken(state: State, answer: Answer) -> State:
     found = replace(state, answer=answer, late=False, waited=0.0)
     if not answer.good:
         return found
-    pin = state.pin or Pin(state.timeline.first, answer.headlines, "opened state")
+    pin = _seen(state.pin, answer) or Pin(
+        state.timeline.first, answer.headlines, "opened state", evaluation=answer.evaluation, view=answer.view
+    )
     if answer.question.preview:
         return replace(found, last=answer, pin=pin)
     judged = state.timeline.judged(changes(state.settled, answer.headlines))

@@ -8,6 +8,7 @@ from textual.app import App
 
 from planner.errors import PlannerError
 from planner.tui.draft import all_kept, draft_of, kept
+from planner.tui.failing import brief
 from planner.tui.screens import HERE
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Studying(App[int]):
         try:
             found = draft_of(event.text, draft.path, saved=draft.saved, new=draft.new)
         except PlannerError as error:  # its base may lie in another folder
-            app.say(f"! {error.problems[0]}")
+            app.say(f"! {brief(error)}")
             return
         app.step(found, (), f"took {event.name}", "", "")
         app.say(f"the plan is {event.name} now; u undoes")
@@ -69,7 +70,7 @@ class Studying(App[int]):
         try:
             found = all_kept(draft, event.edits)
         except PlannerError as error:
-            app.say(f"! {error.problems[0]}")
+            app.say(f"! {brief(error)}")
             return
         app.step(found, event.edits[0][0], event.name, "", "")
 

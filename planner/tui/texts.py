@@ -11,49 +11,11 @@ from planner.documents import Path_
 from planner.errors import Problem, Remedy
 from planner.present import format as fmt
 from planner.tui.draft import Draft
-from planner.tui.lines import Line, cut, left, plain, wrapped
+from planner.tui.lines import Line, cut
 from planner.tui.state import Stand, State
 from planner.tui.timeline import Timeline
 
 LEGEND: Final = "▲ better ▼ worse"
-HELP_CELLS: Final = 57
-"""What an explanation has beside its keys on a screen of 80 columns."""
-HELP: Final = (
-    ("screens", (("1 to 8", "Plan, Where it goes, Network, Compare, Study, Catalog, Calibration, Export"),
-                 ("ctrl+p", "every action by name"),
-                 ("? F1", "this help"), ("ctrl+q", "quit; asks when something isn't saved"))),
-    ("moving", (("arrows j k", "up and down"), ("left right", "close and open a group"),
-                ("page home end", "by pages, to the ends"), ("tab", "next pane"), ("esc", "one back, or cancel"))),
-    ("editing", (("enter", "edit, open, choose"), ("d", "field to its default, or to what the base says"),
-                 ("a A del", "add, copy, remove an item; del also takes away an optional part"),
-                 ("K J", "move an item up, down (alt+up, alt+down too)"),
-                 ("u ctrl+z", "undo"), ("ctrl+r ctrl+y", "redo"), ("n N", "next, previous problem"),
-                 ("x and a digit", "apply that remedy"), ("/", "find a field"))),
-    ("picking", (("type", "words and comparisons: 800g price<900 orderable"), ("F2", "sort by name, price, power, newest figure"),
-                 ("F3 twice", "two parts side by side"))),
-    ("judging", (("b", "pin: count changes from here"), ("B", "back to the pin, undoable"),
-                 ("r", "third row of the bar: changes, or P10 to P90"),
-                 ("w", "why this number, down to its source"), ("h", "history of edits; choosing one goes back"),
-                 ("y", "copy the value or table"))),
-    ("folder", (("g", "guided start"), ("n", "new plan"), ("c del", "copy, delete a scenario"), ("O", "back to the folder"))),
-    ("files", (("ctrl+s", "save; a shipped scenario is saved under another name"), ("ctrl+o", "save under another name"),
-               ("e", "export a report"))),
-    ("marks", (("▲ ▼ =", "better, worse, the same at the digits shown; the sign is the direction"), ("!", "past its limit, or a value that is wrong"),
-               ("?", "met in under 90 of 100 draws"), ("~", "not current"), ("✗", "can't be built"),
-               ("M D P Q E u", "measured, datasheet, published, quote, estimate, typed by you"),
-               ("†", "price older than half a year at the plan's date"))),
-)  # fmt: skip
-
-
-def help_screen() -> list[Line]:
-    """All keys and marks, by what they are for."""
-    lines = [plain(f" {LEGEND}: the sign is the direction, so fewer days read -2.1 ▲", "accent")]
-    for title, rows in HELP:
-        lines.append(plain(f" {title}", "head"))
-        for keys, told in rows:
-            for number, part in enumerate(wrapped(told, HELP_CELLS)):
-                lines.append(Line(((f"   {left('' if number else keys, 15)}", "accent"), (part, "plain"))))
-    return lines
 
 
 def history_lines(timeline: Timeline, width: int) -> list[Line]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import App
 
+from planner.documents import is_file
 from planner.errors import ScenarioError
 from planner.tui.draft import Draft, draft_of, read_text
+from planner.tui.failing import brief
 from planner.tui.lines import Line, plain
 from planner.tui.overlay import Ask, Overlay
 
@@ -79,21 +82,22 @@ class Watching(App[int]):
         try:
             found = draft_of(draft.text, draft.path, saved=draft.saved, new=draft.new)
         except ScenarioError as error:
-            app.say(f"! a plan that this one extends was changed: {error.problems[0]}")
+            app.say(f"! a plan that this one extends was changed: {brief(error)}")
             return
         app.change(found)
         app.say("a plan that this one extends was changed on disk, and is taken as it is now")
 
     def _file_changed(self, draft: Draft) -> None:
         app = self._watcher
-        if not draft.path.exists():
-            app.put(replace(app.state, draft=replace(draft, saved=""), said=_GONE.format(draft.path.name)))
+        if not is_file(draft.path):
+            told = _NO_FILE if os.path.lexists(draft.path) else _GONE
+            app.put(replace(app.state, draft=replace(draft, saved=""), said=told.format(draft.path.name)))
             app.guard()
             return
         try:
             text = read_text(draft.path)
         except ScenarioError as error:
-            app.say(f"! {error.problems[0]}")
+            app.say(f"! {brief(error)}")
             return
         if text == draft.text:
             app.put(replace(app.state, draft=replace(draft, saved=text)))
@@ -131,9 +135,10 @@ class Watching(App[int]):
         try:
             found = draft_of(read_text(draft.path), draft.path)
         except ScenarioError as error:
-            app.say(f"! {error.problems[0]}")
+            app.say(f"! {brief(error)}")
             return
         app.step(found, (), "reloaded from disk", "", "")
 
 
 _GONE = "{} was removed by another program; ctrl+s writes it again"
+_NO_FILE = "! {} is no file any more; ctrl+o saves under another name"

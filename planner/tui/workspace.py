@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from planner.documents import is_file
 from planner.errors import Place, Problem, ScenarioError
 from planner.tui.draft import read_text
 from planner.tui.files import save_text
 
-MOST: Final = 400
-"""Files that are listed; a folder with more is no workspace."""
+MOST: Final = 2_000
+"""YAML files that are looked into; a folder with more is no workspace, and the list says so."""
 HEAD_BYTES: Final = 4096
 """What is read of a file to tell what it is: names and kinds stand at the top."""
 _SCENARIO: Final = re.compile(r"^(?:workloads|cluster|extends|site):", re.MULTILINE)
@@ -46,21 +47,34 @@ def scenarios_in(folder: Path) -> tuple[Entry, ...]:
     Raises:
         ScenarioError: The folder can't be read.
     """
+    found = []
+    for path in _files(folder)[:MOST]:
+        entry = _entry(path)
+        if entry is not None:
+            found.append(entry)
+    return tuple(found)
+
+
+def unlisted(folder: Path) -> list[str]:
+    """What to say of files that are too many to be listed; nothing where all are.
+
+    Raises:
+        ScenarioError: The folder can't be read.
+    """
+    files = len(_files(folder))
+    return [f"{files:,} YAML files: the first {MOST:,} by name are looked into"] if files > MOST else []
+
+
+def _files(folder: Path) -> list[Path]:
     try:
-        files = sorted(
+        return sorted(
             one for one in folder.iterdir()
-            if one.suffix in (".yaml", ".yml") and not one.name.startswith(".") and one.is_file()
+            if one.suffix in (".yaml", ".yml") and not one.name.startswith(".") and is_file(one)
         )  # fmt: skip
     except OSError as error:
         raise ScenarioError(
             Problem(f"can't be read: {error.strerror or error}", Place(str(folder)))
         ) from error
-    found = []
-    for path in files[:MOST]:
-        entry = _entry(path)
-        if entry is not None:
-            found.append(entry)
-    return tuple(found)
 
 
 def _entry(path: Path) -> Entry | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -39,7 +40,7 @@ class Writing(App[int]):
             return
         app.query_one("#export", ExportPane).began()
         job = partial(self._exported, draft.text, draft.path, event.formats, Path(event.folder).expanduser())
-        app.run_worker(job, thread=True, exclusive=True, group="export")
+        app.run_worker(job, thread=True, exclusive=True, group="export", exit_on_error=False)
 
     def _exported(self, text: str, path: Path, formats: tuple[str, ...], folder: Path) -> None:
         app = self._writer
@@ -56,3 +57,5 @@ class Writing(App[int]):
         """Tell the export screen."""
         pane = self._writer.screen_stack[0].query_one("#export", ExportPane)
         pane.wrote(event.said, bad=event.bad, last=event.last)
+        if event.last and not event.bad:
+            self._writer.put(replace(self._writer.state, exported=True))

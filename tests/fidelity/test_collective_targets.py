@@ -113,7 +113,7 @@ def without_eight(accelerator: str, others: str | None = None) -> Shelf:
     """Own curves of 2 and 4 ranks, no siblings, and the shapes of other links."""
     shelf = shelf_for(CATALOG, CATALOG.get(Accelerator, accelerator))
     own = tuple(
-        replace(entry, item=entry.item.model_copy(
+        replace(entry, digest=f"{entry.digest} without eight", item=entry.item.model_copy(
             update={"collectives": tuple(one for one in entry.item.collectives if one.ranks < 8)}
         ))
         for entry in shelf.own

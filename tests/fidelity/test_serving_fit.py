@@ -65,15 +65,15 @@ def test_closed_loops_lie_within_what_is_asked(runs: Runs) -> None:
     found = predicted(runs, serving_parameters(CATALOG), written)
     token = errors_of(found.per_token_s, runs.per_token_s, models)
     first = errors_of(found.first_token_s, runs.first_token_s, models)
-    assert token.median <= 0.07 and token.mean <= 0.10
-    assert first.median <= 0.20 and abs(first.bias) <= 0.05
+    assert token.median <= 0.06 and token.mean <= 0.09
+    assert first.median <= 0.20 and first.mean <= 0.26 and abs(first.bias) <= 0.05
     order = rank_correlations(runs.cases[: runs.closed], 1.0 / found.per_token_s, 1.0 / runs.per_token_s)
     assert np.median(order) >= 0.98
     assert anchored(runs.cases[: runs.closed], found.per_token_s, runs.per_token_s, models).median <= 0.06
 
 
 @pytest.mark.parametrize(
-    ("split", "median", "mean", "first"), [("model", 0.10, 0.14, 0.26), ("gpu", 0.10, 0.14, 0.30)]
+    ("split", "median", "mean", "first"), [("model", 0.095, 0.12, 0.22), ("gpu", 0.085, 0.11, 0.25)]
 )
 def test_a_model_and_a_gpu_that_a_fit_did_not_see(
     runs: Runs, split: str, median: float, mean: float, first: float
@@ -94,14 +94,36 @@ def errors(results: list[Result], source: str, target: str = "throughput", gpus:
 
 def test_offline_runs_lie_within_what_is_asked(results: list[Result]) -> None:
     found = errors(results, "trtllm-overview")
-    assert found.size == 63
-    assert np.median(found) <= 0.10 and np.quantile(found, 0.9) <= 0.30
+    assert found.size == 87
+    assert np.median(found) <= 0.08 and np.quantile(found, 0.9) <= 0.30
+
+
+def test_a_card_that_no_fit_saw_is_predicted_from_its_sheet(results: list[Result], runs: Runs) -> None:
+    """24 runs of an RTX PRO 6000, which the catalog has in no server; beyond four stages a pipeline loses more than told."""
+    assert not any("RTX" in case.row.gpu for case in runs.cases)
+    found = errors(results, "trtllm-overview", gpus="RTX PRO 6000")
+    assert found.size == 24
+    assert np.median(found) <= 0.12
+
+
+@pytest.mark.parametrize(
+    ("scenario", "count", "median"), [("Offline", 31, 0.13), ("Server", 31, 0.16), ("Interactive", 6, 0.20)]
+)
+def test_submissions_of_every_vendor_and_scenario(
+    results: list[Result], rows: list[InferenceRow], scenario: str, count: int, median: float
+) -> None:
+    ids = {
+        f"{row.id}.throughput" for row in rows if (row.src, row.scenario) == ("mlperf-inference", scenario)
+    }
+    found = [abs(one.error) for one in results if one.id in ids and one.error is not None]
+    assert len(found) == count
+    assert np.median(found) <= median
 
 
 def test_submissions_lie_within_a_seventh_with_their_factor(results: list[Result]) -> None:
     found = errors(results, "mlperf-inference", gpus="NVIDIA")
-    assert found.size == 17
-    assert np.median(found) <= 0.15
+    assert found.size == 52
+    assert np.median(found) <= 0.13
 
 
 def test_decode_workers_are_predicted_from_loops_that_were_not_disaggregated(
@@ -112,8 +134,8 @@ def test_decode_workers_are_predicted_from_loops_that_were_not_disaggregated(
         [abs(one.error) for one in results if one.family == "DeepSeek-V3" and one.error is not None]
     )
     assert found.size == 8
-    # 10.3 %: the median of eight is the mean of 8.0 and 12.2; two with large batches miss by a third
-    assert np.median(found) <= 0.105
+    # two with large batches miss by a fifth and a third
+    assert np.median(found) <= 0.10
 
 
 def test_bands_hold_four_of_five_runs(results: list[Result]) -> None:

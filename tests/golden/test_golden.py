@@ -16,7 +16,14 @@ from planner.evaluate import Evaluation, evaluate
 from planner.scenario.load import load_scenario, shipped_scenarios
 
 FOLDER = Path(__file__).parent
-SCENARIOS = ("b300-2048-cpo", "gb200-nvl72-16", "h200-1024-ndr", "h200-phased", "h200-serving-fleet")
+SCENARIOS = (
+    "b300-2048-cpo",
+    "gb200-nvl72-16",
+    "h200-1024-ndr",
+    "h200-phased",
+    "b200-h200-disaggregated",
+    "h200-serving-fleet",
+)
 
 
 def computed(name: str) -> Evaluation:

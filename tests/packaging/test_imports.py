@@ -46,3 +46,10 @@ def test_the_public_names_are_pinned() -> None:
     ]  # fmt: skip
     for name in planner.__all__:
         assert getattr(planner, name) is not None
+
+
+def test_the_terminal_draws_its_first_frame_without_the_models() -> None:
+    """They are loaded by what evaluates, behind the frame; a third of the time until it stands would be theirs."""
+    code = "import planner.tui.app, sys; print([name for name in ('planner.evaluate', 'xlsxwriter') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -40,3 +40,20 @@ def test_the_commands_of_the_readme_exist(line: str) -> None:
     from planner.cli.app import run_app
 
     assert run_app([line, "--help"]) == 0
+
+
+def test_the_bands_of_the_readme_are_those_of_the_catalog() -> None:
+    from planner.catalog.schema import Assumptions
+    from planner.catalog.store import open_catalog
+
+    def percent(item: str, name: str) -> str:
+        return f"{open_catalog().entry(Assumptions, item).item.figures[name].value * 100:.0f} %"
+
+    text = " ".join(README.split())
+    token, first = (percent("serving", f"serving_band_{of}_fraction") for of in ("throughput", "first_token"))
+    dense, moe, known = (
+        percent("performance", f"model_band_{of}_fraction") for of in ("unknown_stack", "moe", "known_stack")
+    )
+    assert f"time for each token {token}, on the time to the first token {first}" in text
+    assert f"{dense} each way for a dense model and {moe} for a mixture of experts" in text
+    assert f"the band of known stacks, {known} each way" in text

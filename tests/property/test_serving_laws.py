@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.arrays import Floats
-from planner.performance.queueing import Arrivals, Tails, open_loop_latency
+from planner.performance.queueing import Latency, Tails, open_loop_latency
+from planner.performance.queueing_steps import Arrivals
 from planner.performance.simulate.clients import gamma_arrivals_s, poisson_arrivals_s
 from planner.performance.simulate.engine import Engine, Eviction, Schedule
 from planner.performance.simulate.lengths import lognormal_tokens
@@ -199,20 +200,82 @@ def test_caches_arrive_after_they_are_computed_and_before_they_decode(
     assert slow.ttft_s.mean() > run.ttft_s.mean()
 
 
-@given(st.floats(0.001, 0.05), st.floats(0.001, 0.2), st.floats(0.0, 1.0), st.floats(0.05, 1.5))
-@settings(max_examples=60, deadline=None)
-def test_the_closed_form_rises_with_load_and_ends_at_full_prefill(
-    decode_s: float, prefill_s: float, variation: float, share: float
-) -> None:
-    busy = np.array([0.01, 0.2, 0.4, 0.6, 0.8, 0.95, 1.001, 1.5])
-    found = open_loop_latency(
+@given(seeds, st.integers(1, 3), st.integers(1, 3))
+@settings(max_examples=10, deadline=None)
+def test_answers_of_one_token_leave_the_decode_pool_at_once(seed: int, prefill: int, decode: int) -> None:
+    one = engine(cache_tokens=40_000.0)
+    asked = traffic(seed)
+    asked = replace(asked, output_tokens=np.where(np.arange(len(asked)) % 2 == 0, 1.0, asked.output_tokens))
+    run = simulate_pools(Pools(one, one, prefill, decode), asked, PATH)
+    assert in_order(run)
+    short = asked.output_tokens == 1.0
+    assert np.isnan(run.tpot_s[short]).all()
+    assert (run.finish_s[~short] > run.first_s[~short]).all()
+    np.testing.assert_array_equal(run.finish_s[short], run.first_s[short])
+
+
+@given(seeds)
+@settings(max_examples=10, deadline=None)
+def test_chance_gives_every_replica_its_share_and_waits_longer_than_the_shortest_line(seed: int) -> None:
+    asked = traffic(seed, rate_per_s=40.0, requests=3000)
+    roomy = engine(cache_tokens=200_000.0)
+    random, even = (
+        simulate(roomy, asked, replicas=4, routing=one) for one in (Routing.RANDOM, Routing.LEAST_QUEUE)
+    )
+    shares = np.bincount(random.replica.astype(int), minlength=4) / len(asked)
+    # 750 expected at each, standard deviation 24
+    assert (np.abs(shares - 0.25) < 0.04).all()
+    assert random.ttft_s.mean() > even.ttft_s.mean()
+
+
+def closed_form(
+    batch: Floats, decode_s: Floats, more_s: Floats, prefill_s: float, rate: Floats, share: float, variation: float
+) -> Latency:  # fmt: skip
+    """A replica by its batch, answers of 200 tokens."""
+    return open_loop_latency(
         Arrivals(
-            busy / prefill_s, decode_s * ONE, prefill_s * ONE, 200.0 * ONE, share * ONE, variation * ONE,
-            variation * ONE,
+            rate, batch, decode_s, more_s, prefill_s * ONE, prefill_s * ONE, 0.9 * ONE, 200.0 * ONE, share * ONE,
+            variation * ONE, variation * ONE,
         ),
         first_token_fixed_s=0.01 * ONE, first_token_decode_steps=3.0 * ONE, tails=TAILS,
     )  # fmt: skip
-    assert (np.diff(found.first_token_mean_s[:6]) > 0.0).all()
-    assert np.isinf(found.first_token_mean_s[6:]).all()
-    assert np.isinf(found.per_token_p99_s[6:]).all()
-    assert (found.first_token_p50_s[:6] <= found.first_token_p99_s[:6]).all()
+
+
+@given(
+    st.floats(0.001, 0.05),
+    st.floats(0.0, 0.02),
+    st.floats(0.001, 0.2),
+    st.floats(0.0, 1.0),
+    st.floats(0.05, 1.5),
+)
+@settings(max_examples=100, deadline=None)
+def test_the_closed_form_rises_with_the_batch(
+    decode_s: float, growth: float, prefill_s: float, variation: float, share: float
+) -> None:
+    batch = np.array([0.1, 1.0, 5.0, 20.0, 60.0, 120.0])
+    step = decode_s * (1.0 + growth * (batch + 1.0))
+    rate = batch / (200.0 * step + batch * prefill_s)
+    found = closed_form(batch, step, growth * decode_s * ONE, prefill_s, rate, share, variation)
+    # a batch lasts while steps have room for as many prompts
+    ends = batch * share < 0.95 * 200.0
+    first = found.first_token_mean_s[ends]
+    assert np.isfinite(first).all()
+    assert (np.diff(first) > 0.0).all()
+    assert (np.diff(found.per_token_mean_s) > 0.0).all()
+    assert (found.first_token_p50_s <= found.first_token_p95_s).all()
+    assert (found.first_token_p95_s <= found.first_token_p99_s).all()
+    assert (found.per_token_p50_s <= found.per_token_p99_s).all()
+
+
+@given(st.floats(0.001, 0.05), st.floats(0.001, 0.2), st.floats(0.05, 1.5))
+@settings(max_examples=50, deadline=None)
+def test_the_closed_form_ends_where_prompts_fill_the_time_or_all_steps(
+    decode_s: float, prefill_s: float, share: float
+) -> None:
+    rate = np.array([1.001, 1.5]) / prefill_s
+    full = closed_form(9.0 * ONE, decode_s * ONE, 0.0 * ONE, prefill_s, rate, share, 0.5)
+    assert np.isinf(full.first_token_mean_s).all()
+    assert np.isinf(full.per_token_p99_s).all()
+    most = 1.0 / (prefill_s + share * decode_s)
+    crowded = closed_form(9.0 * ONE, decode_s * ONE, 0.0 * ONE, prefill_s, 1.01 * most * ONE, share, 0.5)
+    assert np.isinf(crowded.first_token_p99_s).all()

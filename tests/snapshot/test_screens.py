@@ -17,6 +17,7 @@ from textual.widgets import Input
 
 from planner.scenario.load import find_scenario
 from planner.tui.app import PlannerApp
+from planner.tui.effects import Effect, effect_of
 from planner.tui.files import Shelf
 
 Run = Callable[[Pilot[Any]], Awaitable[None]]
@@ -28,6 +29,22 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr("planner.tui.weighing.effect_of", fixed_effect)
+
+
+def fixed_effect(draft: Any, path: Any, part: str | None, *rest: Any) -> Effect:
+    """What a part does, with figures made from its name alone."""
+    found = effect_of(draft, path, part, *rest)
+    size = float(len(part or ""))
+    cells = tuple(
+        cell if cell.value is None else replace(cell, value=size, short=f"{size:.0f}.23")
+        for cell in found.headlines
+    )
+    moved = tuple(
+        one if not one.text else replace(one, text=f"-{size:.0f}.2", glyph="▲", new=f"{size:.0f}.23")
+        for one in found.changes
+    )
+    return replace(found, headlines=cells, changes=moved)
 
 
 async def settle(pilot: Pilot[Any]) -> None:
@@ -56,7 +73,18 @@ def still(name: str | None = "h200-1024-ndr") -> PlannerApp:
                                                         note="", low=None, high=None, odds=None, limit_text="limit")
                 for number, cell in enumerate(state.last.headlines)
             )  # fmt: skip
-            state = replace(state, last=replace(state.last, headlines=cells, verdict="Meets all limits (3)."))
+            said = "Of the purchase: 80 % published, 20 % estimated."
+            shares = (("P", 0.8), ("E", 0.2))
+            state = replace(
+                state,
+                last=replace(
+                    state.last,
+                    headlines=cells,
+                    verdict="Meets all limits (3).",
+                    evidence=shares,
+                    evidence_said=said,
+                ),
+            )
         drawn(state)
 
     app.put = put  # type: ignore[method-assign]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.whole_file import PRIVATE, replace_file
+from planner.whole_file import LEFT_AFTER_S, PRIVATE, clear_parts, replace_file
 
 
 def test_the_rights_asked_for_are_given(tmp_path: Path) -> None:
@@ -56,3 +56,43 @@ def test_a_socket_is_refused_and_stays(tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(OSError, match="disk or a socket"):
             replace_file(Path("s"), b"sheet")
         assert stat.S_ISSOCK(Path("s").stat().st_mode)
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write_of_the_same_file(tmp_path: Path) -> None:
+    old, young, other, text = (
+        tmp_path / name
+        for name in (
+            ".plan.yaml-ab3_x9zq.part",
+            ".plan.yaml-zzzzzzzz.part",
+            ".plan.yaml-b-ab3_x9zq.part",
+            "n.part",
+        )
+    )
+    for one in (old, young, other, text):
+        one.write_bytes(b"half")
+        if one is not young:
+            os.utime(one, (one.stat().st_mtime - 2 * LEFT_AFTER_S,) * 2)
+    replace_file(tmp_path / "plan.yaml", b"new")
+    assert {one.name for one in tmp_path.iterdir()} == {"plan.yaml", young.name, other.name, text.name}
+    clear_parts(tmp_path)
+    assert {one.name for one in tmp_path.iterdir()} == {"plan.yaml", young.name, text.name}
+
+
+def test_a_temporary_file_that_is_written_now_has_a_name_that_is_cleared_once_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(self: Path, target: Path) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(Path, "replace", killed)
+    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok=False: None)
+    with pytest.raises(SystemExit):
+        replace_file(tmp_path / ("p" * 90), b"half")
+    (left,) = tmp_path.iterdir()
+    os.utime(left, (left.stat().st_mtime - 2 * LEFT_AFTER_S,) * 2)
+    clear_parts(tmp_path, of="p" * 90)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there_has_nothing_to_clear(tmp_path: Path) -> None:
+    clear_parts(tmp_path / "none")

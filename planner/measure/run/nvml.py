@@ -10,7 +10,6 @@ from typing import Any
 
 LIBRARIES = ("libnvidia-ml.so.1", "libnvidia-ml.so", "/usr/local/nvidia/lib64/libnvidia-ml.so.1")
 CLOCK_SM, CLOCK_MEMORY = 1, 2
-FIELD_MEMORY_TEMPERATURE = 82
 FIELD_NVLINK_SPEED_COMMON_MBYTE_PER_S, FIELD_NVLINK_LINKS = 90, 91
 FIELD_NVLINK_SPEED, FIELD_POWER_INSTANT = 164, 186
 MOST_LINKS = 18

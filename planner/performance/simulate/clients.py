@@ -85,13 +85,19 @@ def two_state_arrivals_s(
 
 
 def daily_arrivals_s(
-    random: np.random.Generator, *, rate_per_s: float, requests: int, hourly_ratios: Floats
+    random: np.random.Generator,
+    *,
+    rate_per_s: float,
+    requests: int,
+    hourly_ratios: Floats,
+    day_s: float = DAY_S,
 ) -> Floats:
     """Arrivals whose rate follows the hours of a day, Poisson within them.
 
     Args:
         random, rate_per_s, requests: As for `poisson_arrivals_s`; the rate is the day's mean.
         hourly_ratios: Rate of equal parts of the day over any one number, such as 24 of them; from midnight.
+        day_s: Length of a day, shorter to run through one with fewer requests.
 
     Returns:
         Rising times of shape (requests,), from midnight on over as many days as it takes.
@@ -101,9 +107,9 @@ def daily_arrivals_s(
     >>> round(float((times < 43_200).sum() / 86_400), 2)
     0.25
     """
-    days = int(requests / (rate_per_s * DAY_S)) + 2
+    days = int(requests / (rate_per_s * day_s)) + 2
     ratios = np.tile(hourly_ratios / hourly_ratios.mean(), days)
-    part_s = DAY_S / hourly_ratios.size
+    part_s = day_s / hourly_ratios.size
     edges: Floats = np.asarray(np.arange(ratios.size + 1) * part_s, dtype=np.float64)
     expected = np.concatenate([[0.0], np.cumsum(ratios * part_s * rate_per_s)])
     return _by_expected(random, edges, expected, requests)

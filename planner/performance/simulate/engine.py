@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from planner.performance.simulate.steps import StepTable
@@ -64,6 +64,19 @@ class Engine:
     first_token_s: float = 0.0
     first_token_steps: float = 0.0
     tokens_per_step: float = 1.0
+
+
+def slower_engine(engine: Engine, ratio: float) -> Engine:
+    """An engine whose every step and fixed time takes so many times as long, as measured runs correct a model.
+
+    Args:
+        engine: As the model has it.
+        ratio: Measured over predicted time.
+    """
+    return replace(
+        engine, table=engine.table.slower(ratio), swap_s_per_token=engine.swap_s_per_token * ratio,
+        request_host_s=engine.request_host_s * ratio, first_token_s=engine.first_token_s * ratio,
+    )  # fmt: skip
 
 
 def decode_steps(engine: Engine, output_tokens: float) -> int:

@@ -82,6 +82,20 @@ def cache_token_bytes(server: Server, layout: Layout, *, context_tokens: float) 
     return float((held / context / layout.stages)[0])
 
 
+def moved_token_bytes(server: Server, *, context_tokens: float) -> float:
+    """Bytes of one token's cache that leave a prefill replica: every value once, mean over a context.
+
+    Ranks that hold equal copies (of a latent cache, or of fewer heads than ranks) each send another part of it, and the
+    ranks that receive copy them on inside their domain, which takes little beside the network between servers.
+
+    Args:
+        server: For model and format.
+        context_tokens: Length at which the mean is taken.
+    """
+    one = np.ones(1)
+    return cache_token_bytes(server, Layout(one, one), context_tokens=context_tokens)
+
+
 def cache_tokens(server: Server, layout: Layout, *, context_tokens: float) -> float:
     """Tokens whose caches a replica holds, all its attention groups together; zero where the weights don't fit.
 
@@ -129,7 +143,7 @@ def simulated_engine(
     step = float(requests.step_tokens[0]) * groups
     table = step_table(
         step_time(costs), most_sequences=sequences, most_prompt_tokens=step, mean_prompt_tokens=prompt,
-        most_context_tokens=most_context_tokens or 2.0 * (prompt + output),
+        most_context_tokens=most_context_tokens or 2.0 * (prompt + output), groups=groups,
     )  # fmt: skip
     rate = policy.host_bytes_per_s
     swap = cache_token_bytes(server, layout, context_tokens=context) / rate if rate else 0.0

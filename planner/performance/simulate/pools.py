@@ -20,7 +20,7 @@ class Path:
     """The way of a cache from a prefill replica to a decode replica.
 
     Attributes:
-        token_bytes: Of a token's cache, all ranks of a replica together.
+        token_bytes: Of a token's cache, each value once however many ranks hold a copy.
         replica_bytes_per_s: That one prefill replica sends, all its ranks together.
         shared_bytes_per_s: That both pools and the network between them carry at once.
         overlap_fraction: Share of a prompt's prefill beside which its finished layers move already.
@@ -34,6 +34,14 @@ class Path:
     overlap_fraction: float
     layers: float
     handover_s: float
+
+
+def slower_path(path: Path, ratio: float) -> Path:
+    """A way on which everything takes so many times as long, beside engines that measured runs correct so."""
+    return replace(
+        path, replica_bytes_per_s=path.replica_bytes_per_s / ratio,
+        shared_bytes_per_s=path.shared_bytes_per_s / ratio, handover_s=path.handover_s * ratio,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,6 +76,17 @@ class Outcome:
     def latency_s(self) -> Floats:
         """From arrival to last token."""
         return self.finish_s - self.arrival_s
+
+
+def later_first_tokens(outcome: Outcome, ratio: float) -> Outcome:
+    """A run whose first tokens come so many times as late after their requests; the time between later ones stays.
+
+    Args:
+        outcome: As simulated.
+        ratio: Of the times to first token.
+    """
+    added = outcome.ttft_s * (ratio - 1.0)
+    return replace(outcome, first_s=outcome.first_s + added, finish_s=outcome.finish_s + added)
 
 
 @dataclass(frozen=True, slots=True)

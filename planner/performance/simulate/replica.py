@@ -285,6 +285,9 @@ class Replica:
         if self._record.started_s[request.index] == 0.0:
             self._record.started_s[request.index] = self._start_s
         self._begin_decode(request)
+        if request.steps <= self._steps_done:
+            # an answer of one token, written where its prompt was computed
+            self._leave(request, self._start_s)
 
     def _make_room(self) -> bool:
         """Evict until every running request can grow by one step; whoever left isn't let in again at once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from random import Random
 
 from planner.performance.simulate.replica import Replica
 from planner.performance.simulate.request import Request
@@ -12,6 +13,8 @@ from planner.performance.simulate.request import Request
 class Routing(StrEnum):
     """How requests are spread over replicas."""
 
+    RANDOM = "random"
+    """By chance, so that every replica has Poisson arrivals of its own where the fleet has, as the closed form takes it."""
     ROUND_ROBIN = "round-robin"
     """One after the other."""
     LEAST_QUEUE = "least-queue"
@@ -34,6 +37,7 @@ class Router:
         """Nobody was sent anywhere yet."""
         self._replicas, self._routing, self._slack = replicas, routing, slack_requests
         self._next = 0
+        self._random = Random(len(replicas))
         self._home: dict[int, Replica] = {}
 
     def choose(self, request: Request) -> Replica:
@@ -44,6 +48,8 @@ class Router:
         """
         if len(self._replicas) == 1:
             return self._replicas[0]
+        if self._routing is Routing.RANDOM:
+            return self._replicas[self._random.randrange(len(self._replicas))]
         if self._routing is Routing.ROUND_ROBIN:
             self._next += 1
             return self._replicas[(self._next - 1) % len(self._replicas)]

@@ -57,13 +57,17 @@ def requests_of(engine: Engine, traffic: Traffic) -> list[Request]:
         traffic.prefix_tokens,
     )  # fmt: skip
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [
+    coming = [
         Request(
             index, arrival_s=arrival, prompt=prompt, output=output, priority=priority, prefix=int(prefix),
             prefix_tokens=shared, steps=decode_steps(engine, output),
         )
         for index, (arrival, prompt, output, priority, prefix, shared) in enumerate(rows)
     ]  # fmt: skip
+    if traffic.found_tokens is not None:
+        for request, found in zip(coming, traffic.found_tokens.tolist(), strict=True):
+            request.seen, request.todo = found, request.todo - found
+    return coming
 
 
 def simulate(
@@ -94,6 +98,8 @@ def simulate(
     fleet = [Replica(number, engine, record) for number in range(replicas)]
     router = Router(fleet, routing, slack_requests=slack_requests)
     coming = requests_of(engine, traffic)
+    if traffic.found_tokens is not None:
+        record.hit_tokens = traffic.found_tokens.tolist()
     if closed_loop is None:
         _open(coming, fleet, router, record)
     else:

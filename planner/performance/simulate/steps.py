@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,15 +23,17 @@ GROWTH = 1.12
 class StepTable:
     """Seconds of a step by decode sequences and prompt tokens, and what contexts add to it.
 
-    A step is base(sequences, prompt tokens) + cache(sequences, mean context) + prompt tokens x seen(mean seen).
-    Between columns the values run straight.
+    A step is base(sequences, prompt tokens) + cache(sequences, mean context) + prompt tokens x seen(mean seen), the last
+    over the attention groups that fill in prompts beside each other. Between columns the values run straight.
 
     Attributes:
         base: Row for each number of sequences, column for each `width` prompt tokens.
         width: Prompt tokens between two columns.
         cache_factor: For each number of sequences, seconds of reading their caches over `cache` at its context.
         cache: By context, each `context_width` tokens.
-        seen_s: Seconds for each prompt token by mean tokens seen, each `context_width` tokens.
+        seen_s: Seconds for each prompt token by mean tokens seen, each `context_width` tokens; of one attention group.
+        groups: Attention groups.
+        mean_prompt_tokens: By which a step's prompt tokens are so many prompts.
     """
 
     base: tuple[tuple[float, ...], ...]
@@ -40,6 +42,17 @@ class StepTable:
     cache: tuple[float, ...]
     seen_s: tuple[float, ...]
     context_width: float
+    groups: float = 1.0
+    mean_prompt_tokens: float = 1.0
+
+    def slower(self, ratio: float) -> StepTable:
+        """The table with every time so many times as long."""
+        return replace(
+            self,
+            base=tuple(tuple(one * ratio for one in row) for row in self.base),
+            cache=tuple(one * ratio for one in self.cache),
+            seen_s=tuple(one * ratio for one in self.seen_s),
+        )
 
     def step_s(
         self, sequences: int, context_tokens: float, prompt_tokens: float = 0.0, seen_tokens: float = 0.0
@@ -60,7 +73,10 @@ class StepTable:
             at = seen_tokens / self.context_width
             left = min(int(at), CONTEXTS - 1)
             low = self.seen_s[left]
-            total += prompt_tokens * (low + (self.seen_s[left + 1] - low) * (at - left))
+            beside = 1.0
+            if self.groups > 1.0:
+                beside = min(max(prompt_tokens / self.mean_prompt_tokens, 1.0), self.groups)
+            total += prompt_tokens / beside * (low + (self.seen_s[left + 1] - low) * (at - left))
         else:
             total = row[0]
         if sequences:
@@ -78,6 +94,7 @@ def step_table(
     most_prompt_tokens: float,
     mean_prompt_tokens: float,
     most_context_tokens: float,
+    groups: float = 1.0,
 ) -> StepTable:
     """Tabulate a step's time.
 
@@ -90,6 +107,7 @@ def step_table(
         most_prompt_tokens: Prompt tokens of one step at most.
         mean_prompt_tokens: By which a step's prompt tokens are so many prompts, at least one.
         most_context_tokens: Longest context.
+        groups: Attention groups, each of which fills in other prompts.
 
     Returns:
         See `StepTable`.
@@ -109,7 +127,7 @@ def step_table(
     contexts: Floats = np.asarray(np.arange(CONTEXTS + 1) * context_width, dtype=np.float64)
     return StepTable(
         tuple(map(tuple, base.tolist())), width, *_cache(time, rows, every, contexts),
-        _seen(time, contexts, mean_prompt_tokens), context_width,
+        _seen(time, contexts, mean_prompt_tokens), context_width, groups, mean_prompt_tokens,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class Traffic:
         priority: Class, 0 first; within a class first come, first served.
         prefix: Which shared prefix the prompt starts with, -1 for none.
         prefix_tokens: Length of that prefix, below the prompt's.
+        found_tokens: Of the prompt, tokens whose cache is there when it comes, whatever else was served; below the
+            prompt's. None where caches have to be filled first.
     """
 
     arrival_s: Floats
@@ -27,10 +29,24 @@ class Traffic:
     priority: Floats
     prefix: Floats
     prefix_tokens: Floats
+    found_tokens: Floats | None = None
 
     def __len__(self) -> int:
         """Requests."""
         return int(self.prompt_tokens.size)
+
+
+def first_half(traffic: Traffic) -> Traffic:
+    """The first half of the requests, as a shorter run has them.
+
+    >>> len(first_half(plain_traffic(arrival_s=np.zeros(5), prompt_tokens=np.ones(5), output_tokens=np.ones(5))))
+    2
+    """
+    count, found = max(1, len(traffic) // 2), traffic.found_tokens
+    return Traffic(
+        traffic.arrival_s[:count], traffic.prompt_tokens[:count], traffic.output_tokens[:count], traffic.priority[:count],
+        traffic.prefix[:count], traffic.prefix_tokens[:count], None if found is None else found[:count],
+    )  # fmt: skip
 
 
 def plain_traffic(*, arrival_s: Floats, prompt_tokens: Floats, output_tokens: Floats) -> Traffic:
@@ -71,14 +87,25 @@ def with_prefixes(
     shared = random.random(len(traffic)) < share_fraction
     length = np.minimum(prefix_tokens, traffic.prompt_tokens - 1.0)
     shared &= length > 0.0
-    return Traffic(
-        traffic.arrival_s,
-        traffic.prompt_tokens,
-        traffic.output_tokens,
-        traffic.priority,
-        np.where(shared, chosen, -1.0),
-        np.where(shared, length, 0.0),
+    return replace(
+        traffic, prefix=np.where(shared, chosen, -1.0), prefix_tokens=np.where(shared, length, 0.0)
     )
+
+
+def with_hits(traffic: Traffic, *, hit_fraction: float) -> Traffic:
+    """Requests of which a given share of the prompt is found in a cache, the last token never.
+
+    Every request holds memory for its whole prompt, as if nothing were shared: which ones share isn't said.
+
+    Args:
+        traffic: Requests.
+        hit_fraction: Share of prompt tokens, below 1.
+
+    Returns:
+        The same requests with what they find.
+    """
+    found = np.minimum(np.floor(traffic.prompt_tokens * hit_fraction), traffic.prompt_tokens - 1.0)
+    return replace(traffic, found_tokens=found)
 
 
 def with_priorities(traffic: Traffic, random: np.random.Generator, *, shares: Floats) -> Traffic:
@@ -93,11 +120,4 @@ def with_priorities(traffic: Traffic, random: np.random.Generator, *, shares: Fl
         The same requests with classes.
     """
     drawn = random.choice(shares.size, len(traffic), p=shares).astype(np.float64)
-    return Traffic(
-        traffic.arrival_s,
-        traffic.prompt_tokens,
-        traffic.output_tokens,
-        drawn,
-        traffic.prefix,
-        traffic.prefix_tokens,
-    )
+    return replace(traffic, priority=drawn)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from planner.present.html.page import environment
-from planner.present.view.build import stamp
+from planner.present.view.brief import stamp
 from planner.present.view.compare import SPLIT, compare_section, range_texts
 from planner.present.view.model import Cell, Column, Section, Table
 from planner.present.view.why import WhyEntry, WhyInput, why_entries

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-import planner
+from dataclasses import replace
+
 from planner.evaluate import Evaluation
 from planner.present import format as fmt
 from planner.present.view.assumptions import assumptions_section
-from planner.present.view.beside import storage_warnings
+from planner.present.view.brief import brief
 from planner.present.view.choices import choices, unknowns
 from planner.present.view.fidelity import GLOSSARY, fidelity_section
 from planner.present.view.model import Cell, Column, Headline, Section, Table, View
 from planner.present.view.money import money_section
 from planner.present.view.network import network_section
-from planner.present.view.outcomes import finding, headlines, refusals, verdict
 from planner.present.view.parts import parts_section
 from planner.present.view.power import power_section
 from planner.present.view.reading import Reading
-from planner.present.view.remedies import tried_table
 from planner.present.view.risk import risk_section
 from planner.present.view.time import time_section
 
 
 def view(evaluation: Evaluation) -> View:
     """The view of one evaluation."""
-    cells = headlines(evaluation)
-    said, meets = verdict(evaluation, cells)
+    above = brief(evaluation)
     reading = Reading(evaluation, evaluation.built) if evaluation.built is not None else None
-    return View(
-        name=evaluation.loaded.scenario.name,
-        finding=finding(evaluation),
-        verdict=" ".join((said, *storage_warnings(evaluation))),
-        meets=meets,
-        feasible=evaluation.feasible,
-        headlines=cells,
-        sections=_sections(evaluation, reading, cells),
-        refusal=refusals(evaluation),
-        tried=tried_table(evaluation),
-        stamp=stamp(evaluation),
+    return replace(
+        above,
+        sections=_sections(evaluation, reading, above.headlines),
         choices=choices(reading) if reading is not None else None,
         unknowns=unknowns(reading) if reading is not None else None,
         glossary=GLOSSARY,
@@ -101,15 +91,3 @@ def _outcomes(cells: tuple[Headline, ...]) -> Section:
         rows,
     )
     return Section("outcomes", "Outcomes", tables=(table,))
-
-
-def stamp(evaluation: Evaluation) -> tuple[tuple[str, str], ...]:
-    """What produced the numbers: files, dates, version, hashes."""
-    loaded, parts = evaluation.loaded, evaluation.parts
-    return (
-        ("scenario", loaded.document.path),
-        ("prices and parts as of", parts.as_of),
-        ("cluster-planner", planner.__version__),
-        ("scenario hash", loaded.digest()),
-        ("catalog hash", parts.catalog.digest()),
-    )

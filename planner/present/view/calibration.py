@@ -30,9 +30,16 @@ def calibration(evaluation: Evaluation) -> tuple[tuple[Figure, ...], tuple[Table
     if built is None:
         return (), (), ()
     domain = built.performance.domain
-    found = domain_evidence(domain, evaluation.parts.catalog)
-    refused = tuple(f"Profile not used: {one}." for one in domain.shelf.refused)
-    return (_figure(found),), (_ladder(found), *_between(built.performance.links)), refused
+    catalog, further = evaluation.parts.catalog, built.performance.further
+    found = domain_evidence(domain, catalog)
+    refused = tuple(f"Profile not used: {one}." for one in built.performance.refused)
+    own = evaluation.parts.groups[0].accelerator.item.name if further else ""
+    ladders = [_ladder(found, own)]
+    ladders += [
+        _ladder(domain_evidence(other, catalog), name, f"-{number}")
+        for number, (name, other) in enumerate(further, 2)
+    ]
+    return (_figure(found),), (*ladders, *_between(built.performance.links)), refused
 
 
 def _between(links: Links) -> tuple[Table, ...]:
@@ -80,7 +87,8 @@ def _beyond(one: CurveEvidence) -> str:
     return f"; beyond {size_text(largest)} extrapolated" if 0 < largest < LARGE_BYTES else ""
 
 
-def _ladder(found: tuple[CurveEvidence, ...]) -> Table:
+def _ladder(found: tuple[CurveEvidence, ...], of: str = "", number: str = "") -> Table:
+    """One kind of accelerator's; named where there are several."""
     rows = tuple(
         (
             Cell(f"{_name(one)}, {one.group.ranks} GPUs"),
@@ -97,8 +105,8 @@ def _ladder(found: tuple[CurveEvidence, ...]) -> Table:
         for one in found
     )
     return Table(
-        "calibration",
-        "What the scale-up bandwidths rest on",
+        f"calibration{number}",
+        f"What the scale-up bandwidths {f'of {of} ' if of else ''}rest on",
         (
             Column("Collective", numeric=False),
             Column("Rung", numeric=False),

@@ -9,7 +9,7 @@ from planner.present.view.money import offer_in_words
 from planner.present.view.network import topology_in_words
 from planner.present.view.power import rack_limit_kw
 from planner.present.view.reading import Reading, words
-from planner.present.view.risk import Weighed, cost_inputs, model_error, range_text, time_inputs
+from planner.present.view.risk import Weighed, cost_inputs, model_errors, range_text, time_inputs
 from planner.present.view.time import plan_in_words
 
 UNTRIED = "no alternative tried"
@@ -64,12 +64,17 @@ def _serving(reading: Reading) -> tuple[Cell, ...] | None:
         return None
     key = reading.built.performance.served[0].key
     gpus, batch = (fmt.count(reading.value(f"{key}.{name}")) for name in ("replica_gpus", "batch_sequences"))
-    tried = reading.built.performance.served[0].choice.tried
+    served = reading.built.performance.served[0]
+    tried, what = (
+        (served.choice.tried, "layouts and batches")
+        if served.pools is None
+        else (served.pools.split.tried, "splits and rates of pools")
+    )
     spare = 1 - reading.value(f"{key}.tpot_p99_s") / reading.value(f"{key}.slo.tpot_p99_s")
     return (
-        words("Replica"),
+        words("Replica" if served.pools is None else "Decode replica"),
         words(f"{gpus} GPUs, batch {batch}", f"{key}.replica_gpus"),
-        words(f"{fmt.count(tried)} layouts and batches"),
+        words(f"{fmt.count(tried)} {what}"),
         words(f"most tokens within the objective, with {fmt.percent(spare)} % of TPOT to spare"),
     )
 
@@ -134,21 +139,22 @@ def _rent(reading: Reading) -> tuple[Cell, ...] | None:
 
 
 def unknowns(reading: Reading) -> Table:
-    """Two inputs that weigh most on cost, and the step's own band or the widest input of the serving model."""
+    """Two inputs that weigh most on cost, and the bands of the model itself; without any, its widest input."""
     rows = [
         _unknown(reading, one, f"moves the cost of ownership by {fmt.percent(one.weight)} %")
         for one in cost_inputs(reading)[:2]
     ]
-    error = model_error(reading)
-    if error is not None:
-        said = f"moves the step and the training time by {fmt.percent(error.weight, 0)} %: a benchmark narrows it"
-        rows.append(_unknown(reading, error, said))
-    else:
+    errors = model_errors(reading)
+    rows += [
+        _unknown(reading, one, f"moves {times} by {fmt.percent(one.weight, 0)} %: a benchmark narrows it")
+        for one, times in errors
+    ]
+    if not errors:
         rows += [
             _unknown(
                 reading,
                 one,
-                f"P10 to P90 spans {fmt.percent(one.weight, 0)} % of it; its effect isn't worked out",
+                f"P10 to P90 spans {fmt.percent(one.weight, 0)} % of its larger end; its effect isn't worked out",
             )
             for one in time_inputs(reading)[:1]
         ]

@@ -47,6 +47,36 @@ def media_words(reading: Reading, pair: str) -> str:
     return f"{main.kind.replace('transceiver-pair', 'optical')}{more}, up to {longest} m"
 
 
+def node_counts(reading: Reading) -> list[tuple[str, int]]:
+    """Every kind of node with how many there are: servers, or trays of rack-scale systems."""
+    parts = reading.built.cluster.parts
+    found = []
+    for kind in parts.kinds:
+        server = kind.server.item
+        trays = server.trays if server.is_rack and server.trays else 1
+        found.append(
+            (f"trays of {server.name}" if server.is_rack else server.name, parts.servers_of(kind) * trays)
+        )
+    return found
+
+
+def _nodes_words(reading: Reading) -> list[str]:
+    return [f"{fmt.count(count)} x {name}" for name, count in node_counts(reading)]
+
+
+def _node_label(reading: Reading) -> str:
+    """All nodes on one short line: of several kinds by their ids, as names would not fit."""
+    counts = node_counts(reading)
+    if len(counts) == 1:
+        return f"{fmt.count(counts[0][1])} x {counts[0][0]}"
+    ids = [kind.server.item.id for kind in reading.built.cluster.parts.kinds]
+    return ", ".join(f"{fmt.count(count)} x {one}" for one, (_, count) in zip(ids, counts, strict=True))
+
+
+def _server_names(reading: Reading) -> str:
+    return " and ".join(kind.server.item.name for kind in reading.built.cluster.parts.kinds)
+
+
 def _lines(*said: str) -> list[str]:
     return [one for one in said if one]
 
@@ -54,7 +84,6 @@ def _lines(*said: str) -> list[str]:
 def _grid(reading: Reading) -> dict[str, Any]:
     cluster, torus = reading.built.cluster, reading.built.cluster.fabric.torus
     assert torus is not None
-    server = cluster.parts.groups[0].server.item
     sizes = [size for size in torus.dimensions if size > 1]
     each = " + ".join(
         str(2 * links) for size, links in zip(torus.dimensions, torus.links, strict=True) if size > 1
@@ -62,7 +91,7 @@ def _grid(reading: Reading) -> dict[str, Any]:
     return {
         "form": "grid", "sizes": sizes or [1], "unit": "node",
         "lines": _lines(
-            f"{fmt.count(cluster.fabric.nodes)} x {server.name}", " x ".join(fmt.count(size) for size in sizes) + " torus",
+            *_nodes_words(reading), " x ".join(fmt.count(size) for size in sizes) + " torus",
             links_words(reading, cluster.fabric.lateral_links), media_words(reading, "node-node"),
             f"{each} links at a node, both ways", f"{fmt.count(torus.hops_farthest)} links to the farthest node",
         ),
@@ -72,12 +101,13 @@ def _grid(reading: Reading) -> dict[str, Any]:
 def _mesh(reading: Reading) -> dict[str, Any]:
     fabric, mesh = reading.built.cluster.fabric, reading.built.cluster.fabric.mesh
     assert mesh is not None
-    server = reading.built.cluster.parts.groups[0].server.item
-    what = "trays" if server.is_rack else "servers"
+    what = (
+        "trays" if any(kind.server.item.is_rack for kind in reading.built.cluster.parts.kinds) else "servers"
+    )
     return {
         "form": "ring", "groups": mesh.domains, "inside": [],
         "lines": _lines(
-            f"{fmt.count(mesh.domains)} domains of {fmt.count(mesh.nodes_per_domain)} {what}", server.name,
+            f"{fmt.count(mesh.domains)} domains of {fmt.count(mesh.nodes_per_domain)} {what}", _server_names(reading),
             f"{fmt.count(mesh.links_per_pair)} links between any two", links_words(reading, fabric.lateral_links),
             media_words(reading, "node-node"), f"room for {fmt.count(mesh.domains_laid_out)} domains",
         ),
@@ -106,7 +136,7 @@ def _ring(reading: Reading) -> dict[str, Any]:
             f"inside: {links_words(reading, fabric.leaf_spine_links)}", media_words(reading, "leaf-spine"),
             f"{fmt.count(fabric.leaves)} x {names[1]}, leaf",
             f"to nodes: {links_words(reading, fabric.node_leaf_links)}", media_words(reading, "node-leaf"),
-            f"{fmt.count(fabric.nodes)} x {cluster.parts.groups[0].server.item.name}",
+            *_nodes_words(reading),
         ),
     }  # fmt: skip
 
@@ -194,19 +224,19 @@ def _groups(fabric: FabricDesign) -> dict[Tier, list[dict[str, Any]]]:
 
 def _tier(reading: Reading, tier: Tier, groups: list[dict[str, Any]]) -> dict[str, Any]:
     cluster, fabric = reading.built.cluster, reading.built.cluster.fabric
-    server = cluster.parts.groups[0].server.item
-    name = server.name if tier is Tier.NODE else cluster.parts.tiers[TIERS.index(tier)].switch.item.name
-    if tier is Tier.NODE and server.is_rack:
-        name = f"trays of {name}"
+    if tier is Tier.NODE:
+        name, counted = " and ".join(one for one, _ in node_counts(reading)), _node_label(reading)
+    else:
+        name = cluster.parts.tiers[TIERS.index(tier)].switch.item.name
+        counted = f"{fmt.count(cluster.switch_counts[tier])} x {name}"
     links = {
         Tier.NODE: fabric.node_leaf_links, Tier.LEAF: fabric.leaf_spine_links, Tier.SPINE: fabric.spine_core_links,
     }.get(tier, 0)  # fmt: skip
     media = [row for row in cluster.cabling.rows if row.tier == PAIR.get(tier)]
     ports = next((one for one in fabric.tier_ports if one.tier == tier), None)
-    count = {**cluster.switch_counts, "node": fabric.nodes}[tier]
     pairs = tier is Tier.LEAF and _in_pairs(fabric)
     return {
-        "tier": str(tier), "name": name, "groups": groups, "count": f"{fmt.count(count)} x {name}",
+        "tier": str(tier), "name": name, "groups": groups, "count": counted,
         "links": links_words(reading, links) if links else "",
         "media": media_words(reading, PAIR.get(tier, "")) if links else "",
         "free": f"{fmt.count(ports.free)} ports free" if ports is not None else "",

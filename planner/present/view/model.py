@@ -34,6 +34,8 @@ class Headline:
         judged_key: Line that the limit is judged by where it isn't the one shown, such as power at
             peak; None where it is the same.
         judged_value: Its value.
+        saturated: True for a latency that the stated load drives beyond any: `value` is then that within the objective,
+            not of the load. None otherwise.
     """
 
     key: str
@@ -54,6 +56,7 @@ class Headline:
     note: str = ""
     judged_key: str | None = None
     judged_value: float | None = None
+    saturated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ class View:
         choices: What was decided, against what, and when that would flip; None where nothing is built.
         unknowns: The inputs most worth measuring; None where nothing is built.
         glossary: Terms and what they mean here.
+        measured: Points measured on one's own endpoints beside the model; they stand in the sections too.
     """
 
     name: str
@@ -161,3 +165,4 @@ class View:
     choices: Table | None = None
     unknowns: Table | None = None
     glossary: tuple[tuple[str, str], ...] = ()
+    measured: tuple[Table, ...] = ()

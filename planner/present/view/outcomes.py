@@ -12,7 +12,15 @@ from planner.ledger import Kind, Ledger
 from planner.present import format as fmt
 from planner.present.view.model import Better, Headline, Remedy
 from planner.present.view.reading import WEAKEST
-from planner.scenario.limits import LOAD_OUTCOME, load_limit, power_limit_mw
+from planner.scenario.limits import (
+    AT_LOAD,
+    LOAD_OUTCOME,
+    SATURATED_LOAD,
+    judged_latency_s,
+    load_limit,
+    power_limit_mw,
+    saturated,
+)
 from planner.scenario.load import Loaded
 from planner.scenario.schema import Limits, WorkloadKind
 
@@ -67,6 +75,10 @@ OUTCOMES = (
 
 _COMPLETE = ("performance.training.days_to_train", "outcome.serving_output_tokens_per_s")
 """Outcomes that the cluster reaches only once its last phase is in service."""
+SATURATED = "saturated"
+"""Said instead of a latency where the stated load is more than the replicas answer."""
+SATURATED_SHORT = "sat."
+COST_AT_LOAD = "unit.usd_per_mtoken_output_at_load"
 _FIRST_TOKEN = "outcome.ttft_p99_s"
 _NOTED = {_FIRST_TOKEN: "time to first token, p99", LOAD_OUTCOME: "GPUs for the load over those it gets"}
 
@@ -100,31 +112,79 @@ def _headline(evaluation: Evaluation, outcome: _Outcome) -> Headline:
             None if limit is None else limit.value,
         )  # fmt: skip
     line, value = ledger[outcome.key], ledger.scalar(outcome.key)
-    judged = ledger.scalar(outcome.judged_by) if outcome.judged_by else value
+    judged_by = judging_key(ledger, outcome)
+    judged = judged_latency_s(ledger, outcome.key) if outcome.key in AT_LOAD else ledger.scalar(judged_by)
+    full = outcome.key in AT_LOAD and saturated(ledger)
     return Headline(
         outcome.key, outcome.bar, outcome.name, outcome.better, value,
-        fmt.percent(value) if outcome.scale == 100.0 else fmt.short(value * outcome.scale),
-        fmt.quantity(value, line.unit), None if limit is None else limit.value,
+        SATURATED_SHORT if full else fmt.percent(value) if outcome.scale == 100.0 else fmt.short(value * outcome.scale),
+        SATURATED if full else fmt.quantity(value, line.unit), None if limit is None else limit.value,
         "" if limit is None else limit.text(line.unit),
         None if limit is None else judged <= limit.value,
         letter=weakest_letter(ledger, outcome.key), note=_note(evaluation, outcome),
-        judged_key=outcome.judged_by or None, judged_value=judged if outcome.judged_by else None,
+        judged_key=judged_by if judged_by != outcome.key else None,
+        judged_value=judged if judged_by != outcome.key and math.isfinite(judged) else None,
+        saturated=full or None,
         **_spread(evaluation, outcome, line.unit, limit),
     )  # fmt: skip
+
+
+def judging_key(ledger: Ledger, outcome: _Outcome) -> str:
+    """Line that a limit is judged by: latencies at the stated load where there is one."""
+    at_load = AT_LOAD.get(outcome.key, "")
+    return at_load if at_load in ledger else outcome.judged_by or outcome.key
+
+
+def _in_neither_pool(ledger: Ledger) -> int:
+    """GPUs of the first serving workload that separate pools have no use for."""
+    key = "performance.serving.pools.idle_gpus"
+    return round(ledger.scalar(key)) if key in ledger else 0
 
 
 def _note(evaluation: Evaluation, outcome: _Outcome) -> str:
     ledger, said = evaluation.ledger, []
     if outcome.key in _COMPLETE and (month := month_complete(evaluation)) is not None:
         said.append(f"once complete (month {month} after the first order)")
+    if outcome.key in AT_LOAD and (at := AT_LOAD[outcome.key]) in ledger:
+        here = fmt.quantity(ledger.scalar(outcome.key), "s")
+        if saturated(ledger):
+            times = fmt.significant(ledger.scalar(SATURATED_LOAD))
+            said.append(f"the stated load is {times} times the most that the replicas answer")
+            said.append(f"within the objective it would be {here}")
+        else:
+            said.append(f"at the stated load {fmt.quantity(ledger.scalar(at), 's')}")
+    kinds = {one.kind for one in evaluation.loaded.scenario.workloads}
+    if outcome.key == "outcome.gpu_utilisation_fraction" and WorkloadKind.TRAINING not in kinds:
+        said.append("of peak arithmetic (MFU), not the share of time that GPUs are busy")
+    if outcome.key == "outcome.serving_output_tokens_per_s" and (idle := _in_neither_pool(ledger)):
+        said.append(f"{idle:,} GPUs are in neither pool and wait for work")
+    if outcome.key == "unit.usd_per_mtoken_output" and COST_AT_LOAD in ledger:
+        hours = fmt.percent(ledger.scalar("money.utilisation_fraction"))
+        at = fmt.quantity(ledger.scalar(COST_AT_LOAD), ledger[COST_AT_LOAD].unit)
+        said.append(
+            f"with all that it could serve sold, in {hours} % of the hours; {at} at the stated load, every hour paid"
+        )
     if outcome.note in ledger:
         other = ledger[outcome.note]
-        said.append(f"{other.label}: {fmt.quantity(ledger.scalar(other), other.unit)}")
+        said.append(f"{other.label}: {_noted_value(ledger, outcome.note)}")
     limit = noted_limits(evaluation.loaded).get(outcome.note)
     if limit is not None and outcome.note in ledger:
-        met, found = ledger.scalar(outcome.note) <= limit.value, evaluation.ranges.get(outcome.note)
-        said.append(f"limit {limit.text(ledger[outcome.note].unit)}{judgement(met, odds_of(found, limit))}")
+        met = judged_latency_s(ledger, outcome.note) <= limit.value
+        odds = odds_of(
+            evaluation.ranges.get(AT_LOAD.get(outcome.note, "")), limit, evaluation.ranges.get(SATURATED_LOAD)
+        )
+        if AT_LOAD.get(outcome.note, "") not in ledger:
+            odds = odds_of(evaluation.ranges.get(outcome.note), limit)
+        said.append(f"limit {limit.text(ledger[outcome.note].unit)}{judgement(met, odds)}")
     return ", ".join(said)
+
+
+def _noted_value(ledger: Ledger, key: str) -> str:
+    if key in AT_LOAD and saturated(ledger):
+        return SATURATED
+    text = fmt.quantity(ledger.scalar(key), ledger[key].unit)
+    at = AT_LOAD.get(key, "")
+    return f"{text} ({fmt.quantity(ledger.scalar(at), 's')} at the stated load)" if at in ledger else text
 
 
 def judgement(met: bool | None, odds: float | None) -> str:
@@ -138,9 +198,18 @@ def judgement(met: bool | None, odds: float | None) -> str:
     return f"{': ' if met else ', missed: '}met in {fmt.out_of_100(odds)} draws"
 
 
-def odds_of(found: Range | None, limit: Limit | None) -> float | None:
-    """Share of the draws within a limit; None without draws or limit."""
-    return None if found is None or limit is None else found.odds_at_most(limit.value)
+def odds_of(found: Range | None, limit: Limit | None, load: Range | None = None) -> float | None:
+    """Share of the draws within a limit; None without draws or limit.
+
+    Args:
+        found: Of the line that is judged.
+        load: Of a load over what is answered at most, which has to stay below 1 too; None for none.
+    """
+    if found is None or limit is None:
+        return None
+    if load is None:
+        return found.odds_at_most(limit.value)
+    return float(((found.draws <= limit.value) & (load.draws < 1.0)).mean())
 
 
 def month_complete(evaluation: Evaluation) -> int | None:
@@ -186,7 +255,11 @@ def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: Limit |
     found = evaluation.ranges.get(outcome.key)
     if found is None:
         return {}
-    judged = evaluation.ranges.get(outcome.judged_by, found)
+    judging = judging_key(evaluation.ledger, outcome)
+    judged = evaluation.ranges.get(judging, found)
+    load = evaluation.ranges.get(SATURATED_LOAD) if judging == AT_LOAD.get(outcome.key) else None
+    if outcome.key in AT_LOAD and saturated(evaluation.ledger):
+        return {"low": found.p10, "high": found.p90, "odds": odds_of(judged, limit, load)}
     low, high = fmt.quantity(found.p10, unit), fmt.quantity(found.p90, unit)
     if low.partition(" ")[2] == high.partition(" ")[2]:
         low = low.partition(" ")[0]
@@ -194,7 +267,7 @@ def _spread(evaluation: Evaluation, outcome: _Outcome, unit: str, limit: Limit |
         "low": found.p10,
         "high": found.p90,
         "range_text": f"{low} to {high}",
-        "odds": odds_of(judged, limit),
+        "odds": odds_of(judged, limit, load),
     }
 
 
@@ -241,7 +314,10 @@ def verdict(evaluation: Evaluation, cells: tuple[Headline, ...]) -> tuple[str, b
         return "The scenario states no limits.", True
     missed = [one for one in judged if one[1] < 0]
     if missed:
-        names = "; ".join(f"{name} by {-margin * 100:.3g} %" for name, margin in missed)
+        names = "; ".join(
+            f"{name} by {-margin * 100:.3g} %" if math.isfinite(margin) else f"{name}, saturated"
+            for name, margin in missed
+        )
         return f"Misses {len(missed)} of {len(judged)} limits: {names}.", False
     name, margin = min(judged, key=lambda one: one[1])
     plural = "all limits" if len(judged) > 1 else "its limit"
@@ -257,7 +333,8 @@ def _margins(evaluation: Evaluation, cells: tuple[Headline, ...]) -> list[tuple[
     found = []
     for cell, outcome in zip(cells, OUTCOMES, strict=True):
         if cell.limit is not None and cell.value is not None:
-            judged = ledger.scalar(outcome.judged_by) if outcome.judged_by else cell.value
+            key = judging_key(ledger, outcome)
+            judged = judged_latency_s(ledger, outcome.key) if outcome.key in AT_LOAD else ledger.scalar(key)
             name, month = cell.name.lower(), month_complete(evaluation)
             if outcome.key in _COMPLETE and month is not None:
                 name += f" once complete in month {month}"
@@ -265,9 +342,12 @@ def _margins(evaluation: Evaluation, cells: tuple[Headline, ...]) -> list[tuple[
     for key, limit in noted_limits(evaluation.loaded).items():
         if key in ledger:
             found.append(
-                (f"{_NOTED[key]} ({limit.text(ledger[key].unit)})", 1 - ledger.scalar(key) / limit.value)
+                (
+                    f"{_NOTED[key]} ({limit.text(ledger[key].unit)})",
+                    1 - judged_latency_s(ledger, key) / limit.value,
+                )
             )
-    return [(name, margin) for name, margin in found if math.isfinite(margin)]
+    return [(name, margin) for name, margin in found if not math.isnan(margin)]
 
 
 def refusals(evaluation: Evaluation) -> tuple[Remedy, ...]:

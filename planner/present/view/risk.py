@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,7 +76,10 @@ def cost_inputs(reading: Reading) -> list[Weighed]:
 
 
 def time_inputs(reading: Reading) -> list[Weighed]:
-    """Inputs that the predicted performance rests on, by the width of their range."""
+    """Inputs that the predicted performance rests on, by the width of their range as a share of its larger end.
+
+    A share of the value says nothing where the value is all but off, as an exponent of 0.001 between 0 and 8.
+    """
     keys: set[str] = set()
     performance = reading.built.performance
     for name in (*(one.key for one in performance.trained), *(one.key for one in performance.served)):
@@ -87,14 +90,29 @@ def time_inputs(reading: Reading) -> list[Weighed]:
         foreign = ("assumption.serving_", "assumption.tail_")
     elif not performance.trained:
         foreign = ("assumption.training_",)
-    found = [one for one in ranged(reading) if one.line.key in keys and not one.line.key.startswith(foreign)]
+    found = [
+        replace(one, weight=(one.high - one.low) / max(abs(one.low), abs(one.high)))
+        for one in ranged(reading)
+        if one.line.key in keys and not one.line.key.startswith(foreign)
+    ]
     return sorted(found, key=lambda one: (-one.weight, one.line.key))
 
 
-def model_error(reading: Reading) -> Weighed | None:
-    """The step time's own band, where a training workload has one: it scales the step as it is."""
-    keys = {f"{one.key}.model_error_ratio" for one in reading.built.performance.trained[:1]}
-    return next((one for one in ranged(reading) if one.line.key in keys), None)
+def model_errors(reading: Reading) -> list[tuple[Weighed, str]]:
+    """Bands of the model itself, and the times that each scales as they are: of the step, else of the first fleet."""
+    performance = reading.built.performance
+    if performance.trained:
+        found = {f"{performance.trained[0].key}.model_error_ratio": "the step and the training time"}
+    elif performance.served:
+        key = performance.served[0].key
+        found = {
+            f"{key}.first_token_error_ratio": "the time to the first token",
+            f"{key}.model_error_ratio": "the time for each token",
+        }
+    else:
+        return []
+    widths = {one.line.key: one for one in ranged(reading)}
+    return [(widths[key], said) for key, said in found.items() if key in widths]
 
 
 def risk_section(reading: Reading) -> Section:
@@ -176,7 +194,7 @@ def _table(reading: Reading, inputs: list[Weighed], what: str) -> Table:
             Column("Input", numeric=False),
             Column("Value"),
             Column("P10 to P90"),
-            Column("Moves", "% of cost") if what == "cost" else Column("Width", "% of value"),
+            Column("Moves", "% of cost") if what == "cost" else Column("Width", "% of its larger end"),
             Column("Basis", numeric=False),
         ),
         tuple(rows),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from planner.ledger import Kind
 from planner.performance.serve import Served
 from planner.present import format as fmt
+from planner.present.view.anchored import anchor_tables
 from planner.present.view.model import Cell, Column, Table
 from planner.present.view.reading import Reading, number, share, words
 
@@ -19,6 +23,7 @@ COSTS = (
 def serving_tables(reading: Reading, served: Served) -> list[Table]:
     """Operating point and latency of one serving workload; its load, and what tokens of the first one cost."""
     found = [_point(reading, served), _latency(reading, served)]
+    found += anchor_tables(reading, served)
     if served.pools is not None:
         found.append(_pools(reading, served))
     if reading.has(f"{served.key}.load.requests_per_s"):
@@ -35,11 +40,17 @@ def _point(reading: Reading, served: Served) -> Table:
         replicas = reading.value(f"{key}.pools.decode_replicas")
     rows = []
     for name in (
-        "input_tokens", "output_tokens", "replica_gpus", "attention_gpus", "batch_sequences",
+        "input_tokens", "prefix_hit_fraction", "output_tokens", "replica_gpus", "attention_gpus", "batch_sequences",
         "output_tokens_per_s_per_gpu", "output_tokens_per_s", "communication_fraction", "mfu_fraction",
         "goodput_fraction",
     ):  # fmt: skip
-        rows.append((words(reading.ledger[f"{key}.{name}"].label), reading.quantity(f"{key}.{name}")))
+        if not reading.has(f"{key}.{name}"):
+            continue
+        line = reading.ledger[f"{key}.{name}"]
+        cell = reading.quantity(line.key)
+        if line.kind is Kind.GIVEN:  # a prompt of 2,048 tokens isn't one of 2,050
+            cell = replace(cell, text=fmt.given(reading.value(line), line.unit))
+        rows.append((words(line.label), cell))
         if name == "replica_gpus":
             rows.append(
                 (
@@ -91,18 +102,34 @@ def _pools(reading: Reading, served: Served) -> Table:
     """Separate pools, the way between them, and whether they pay."""
     key = f"{served.key}.pools"
     title = f"Separate pools for prompts and answers of {served.workload.id}"
-    gain = f"{key}.gain_fraction"
+    gain, mixed = f"{key}.gain_fraction", len(served.placed) > 1
     if not reading.has(gain):
         title += ": without them nothing keeps the objective"
     else:
         percent = reading.value(gain) * 100.0
         verdict = "they pay" if percent > 0.0 else "they don't pay"
-        title += f": {verdict}, {percent:+.3g} % tokens against the same GPUs together"
+        against = "each kind of GPU by itself" if mixed else "the same GPUs together"
+        title += f": {verdict}, {percent:+.3g} % tokens against {against}"
+    better = f"{key}.assignment_gain_fraction"
+    if reading.has(better):
+        line = reading.ledger[better]
+        what = line.label.removeprefix("Tokens gained by ")
+        percent = reading.value(better) * 100.0
+        # of two ways that serve alike the first is planned
+        title += f"; {what}, " + (
+            f"{percent:+.3g} % {line.note}"
+            if percent >= 0.1
+            else f"no better than {line.note.removeprefix('against ')}"
+        )
+    own = [kind.server.item.id for kind in reading.built.cluster.parts.kinds] if mixed else []
     names = (
         "prefill_replicas", "prefill_replica_gpus", "decode_replicas", "decode_replica_gpus", "idle_gpus",
-        "prefill_busy_fraction", "cache_bytes", "path_bytes_per_s", "path_busy_fraction", "path_in_busy_fraction",
-        "transfer_s",
-        "together_output_tokens_per_s_per_gpu", "gain_fraction",
+        "prefill_busy_fraction", "prefill_mfu_fraction", "decode_mfu_fraction", "prefill_communication_fraction",
+        "decode_communication_fraction", "cache_bytes", "path_bytes_per_s", "path_busy_fraction",
+        "path_in_busy_fraction", "cache_path_s", "transfer_left_s", "transfer_s",
+        *(f"{one}.together_output_tokens_per_s_per_gpu" for one in own),
+        "together_output_tokens_per_s_per_gpu", "gain_fraction", "other_output_tokens_per_s_per_gpu",
+        "assignment_gain_fraction",
     )  # fmt: skip
     keys = [f"{key}.{name}" for name in names if reading.has(f"{key}.{name}")]
     return _defined(reading, f"pools-{served.workload.id}", title, keys)

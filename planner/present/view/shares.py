@@ -146,10 +146,10 @@ def published_table(reading: Reading) -> Table | None:
     if not reading.has("share.cost.network_fraction"):
         return None
     catalog = reading.evaluation.parts.catalog
-    rack = reading.built.cluster.parts.groups[0].server.item.is_rack
+    kinds = {"rack" if one.server.item.is_rack else "server" for one in reading.built.cluster.parts.kinds}
     rows: list[tuple[Cell, ...]] = []
     for one in PUBLISHED:
-        if (one.kind and (one.kind == "rack") != rack) or not reading.has(one.key):
+        if (one.kind and kinds != {one.kind}) or not reading.has(one.key):
             continue
         name = one.figures.get(0) or one.figures.get(reading.built.cluster.fabric.tiers, "")
         if not name:

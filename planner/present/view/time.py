@@ -33,10 +33,13 @@ TRAINING_LIMITS = (
 )
 SERVING_LIMITS = (
     "Requests all have the stated prompt and answer length; spread in length widens the tails.",
-    "Prefill and decode share a replica: disaggregated serving, prefix caches and speculative decoding are left out.",
     "Only compute time that waits for collectives and restarts counts as waiting; decode is bound by memory "
     "bandwidth, which shows as a low share of peak.",
 )
+TOGETHER = "Prefill and decode share a replica."
+APART = "Replicas stay in their pool whatever the hour brings."
+UNCACHED = "Prefix caches are left out: every prompt is computed whole."
+CACHED = "Of prompts only what no prefix cache holds is computed; memory is held for whole prompts, as if none were shared."
 
 
 def time_section(reading: Reading) -> Section:
@@ -59,7 +62,15 @@ def time_section(reading: Reading) -> Section:
     if performance.trained:
         notes += TRAINING_LIMITS
     if performance.served:
-        notes += SERVING_LIMITS
+        apart = {served.pools is not None for served in performance.served}
+        cached = {served.workload.prefix_hit_fraction > 0.0 for served in performance.served}
+        notes += [
+            *SERVING_LIMITS,
+            *([TOGETHER] if False in apart else []),
+            *([APART] if True in apart else []),
+            *([UNCACHED] if False in cached else []),
+            *([CACHED] if True in cached else []),
+        ]
     if len(reading.built.phases) > 1:
         notes.append("Times and rates are those of the full cluster, once every phase is in service.")
     absent = [] if performance.trained else ["no training workload: no step and no checkpoints"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.design.cluster import TIERS
 from planner.design.frontend import OutOfBandNetwork
 from planner.present import format as fmt
-from planner.present.view.forms import form
+from planner.present.view.forms import form, node_counts
 from planner.present.view.model import Cell, Column, Figure, Table
 from planner.present.view.reading import Reading, number, whole, words
 
@@ -33,8 +33,10 @@ def topology_figure(reading: Reading) -> Figure:
     rate = f", {fmt.count(fabric.request.link_rate_gbit_per_s)} Gbit/s links" if fabric.links else ""
     rows = _tier_rows(reading)
     if not rows:
-        server = reading.built.cluster.parts.groups[0].server.item
-        rows = [(words("node"), words(server.name), whole(fabric.nodes), *[words(fmt.NOTHING)] * 8)]
+        rows = [
+            (words("node"), words(name), whole(count), *[words(fmt.NOTHING)] * 8)
+            for name, count in node_counts(reading)
+        ]
     gpus = fmt.count(reading.value("cluster.gpus"))
     return Figure(
         "C14", "topology", f"{gpus} GPUs: {said}{rate}", help_, data,

@@ -181,8 +181,11 @@ def measured_profiles(evaluation: Evaluation) -> list[str]:
     """Calibration profiles whose measurements the plan's throughput rests on, by id."""
     assert evaluation.built is not None
     performance = evaluation.built.performance
-    curves = performance.domain.curves
-    within = (curves.group(operation, curves.sizes[-1]).profile for operation in SHOWN)
+    within = [
+        one.curves.group(operation, one.curves.sizes[-1]).profile
+        for one in performance.domains
+        for operation in SHOWN
+    ]
     return sorted({one for one in (*within, *performance.links.measured.profiles.values()) if one})
 
 

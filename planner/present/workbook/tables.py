@@ -131,9 +131,6 @@ class Years:
         return self.head + 1 + self.lines.index(line)
 
 
-_CLOSING: Final = "cash.closing_usd"
-
-
 def plan_years(frame: Frame) -> Years:
     """Which lines are rolled up, and where."""
     built = frame.evaluation.built

@@ -9,8 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
+from planner.arrays import Floats
 from planner.catalog.profiles import Mode
-from planner.catalog.schema import Accelerator, FabricBehaviour, Nic, ScaleUp, Server
+from planner.catalog.schema import Accelerator, FabricBehaviour, ScaleUp, Server
 from planner.catalog.store import Catalog
 from planner.curves.collective import curve_time_s, stack_curves
 from planner.errors import DesignError, PlannerError, Problem
@@ -21,8 +22,10 @@ from planner.performance.exchange_model import ExchangePrediction, predict_excha
 from planner.performance.expert_exchange import ExchangeCase, case_of_words, token_bytes
 from planner.performance.group_curves import Rung
 from planner.performance.ladder import NARROW, regimes_of
+from planner.performance.machines import own_nic_gbit_per_s
 from planner.performance.shelf import shelf_for
-from planner.study.fidelity.machines import behaviour_of, nic_gbit_per_s_per_gpu
+from planner.study.fidelity.boxes import box_of, uneven, with_boxes
+from planner.study.fidelity.machines import behaviour_of, nic_gbit_per_s_per_gpu, server_like
 from planner.study.fidelity.names import Names
 from planner.study.fidelity.schema import CollectiveRow
 from planner.study.fidelity.scoring import Result, without
@@ -36,8 +39,18 @@ FACTORS = {
     "all_reduce": Collective.ALL_REDUCE, "all_gather": Collective.ALL_GATHER,
     "reduce_scatter": Collective.REDUCE_SCATTER, "all_to_all": Collective.ALL_TO_ALL,
     "broadcast": Collective.BROADCAST, "sendrecv": Collective.SEND_RECEIVE, CUSTOM: Collective.ALL_REDUCE,
+    # a chain towards the root carries what one from the root does
+    "reduce": Collective.BROADCAST,
+    # the root's own link carries all that the others send it, or it them
+    "gather": Collective.SEND_RECEIVE, "scatter": Collective.SEND_RECEIVE,
 }  # fmt: skip
-"""Operations by the factor between their bus and algorithm bandwidth."""
+"""Operations by the collective whose time they take."""
+ROOTED = ("gather", "scatter")
+"""Operations in which the root keeps its own share of the payload."""
+_PLAIN = {re.sub("[^a-z]", "", name): op for name, op in OP_OF_PROGRAM.items() if op in FACTORS} | {
+    "alltoallv": "all_to_all", "sendreceive": "sendrecv", "p2psendrecv": "sendrecv",
+}  # fmt: skip
+"""Operations by their names without case and marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +133,7 @@ def collective_predictor() -> CollectivePredictor:
         if key not in models:
             models[key] = CollectiveModel(system, dtype=request.dtype or "bf16")
         found = models[key].predict(
-            FACTORS[request.operation], message_bytes=np.array([float(request.bytes)]), ranks=request.gpus,
+            FACTORS[request.operation], message_bytes=_moved_bytes(request), ranks=request.gpus,
             nodes=request.nodes, in_network=False if request.in_network is False else None,
         )  # fmt: skip
         known = _is_a_fitted_point(request, found, system)
@@ -129,6 +142,12 @@ def collective_predictor() -> CollectivePredictor:
         )
 
     return answer
+
+
+def _moved_bytes(request: CollectiveRequest) -> Floats:
+    """Payload of the collective whose time is asked: of gather and scatter what crosses the root's link."""
+    share = 1.0 - 1.0 / request.gpus if request.operation in ROOTED else 1.0
+    return np.array([request.bytes * share])
 
 
 def system_of(request: CollectiveRequest, catalog: Catalog) -> System:
@@ -155,14 +174,14 @@ def system_of(request: CollectiveRequest, catalog: Catalog) -> System:
 
 
 def _own_rate(request: CollectiveRequest, catalog: Catalog) -> float:
-    """Rate of the NICs that the row's server brings, for each accelerator."""
-    if request.server is None:
+    """Rate of the NICs of the row's server for each accelerator, else of a server of its generation."""
+    item = catalog.get(Server, request.server) if request.server is not None else None
+    item = item or server_like(catalog, catalog.get(Accelerator, request.accelerator))
+    if item is None:
         raise DesignError(
             Problem("the row states no network rate, and the catalog has no server of its GPUs")
         )
-    item = catalog.get(Server, request.server)
-    nic = catalog.get(Nic, item.compute_nics.nic)
-    return nic.port_rate_gbit_per_s.value * nic.ports * item.compute_nics.count / item.gpus
+    return own_nic_gbit_per_s(catalog, item)
 
 
 def _is_a_fitted_point(request: CollectiveRequest, found: Prediction, system: System) -> bool:
@@ -292,8 +311,10 @@ def request_of(row: CollectiveRow, names: Names) -> CollectiveRequest | str:
     if size is None:
         return "the row states no size"
     server = names.server(chip)
-    if uneven := _uneven(row, server.item if server is not None else None):
-        return uneven
+    box = box_of(names.catalog, chip.entry.item, None if server is None else server.item)
+    row = with_boxes(row, box)
+    if said := uneven(row, box):
+        return said
     between = row.n_nodes > 1
     return CollectiveRequest(
         operation=operation, bytes=size, gpus=row.n_gpus, nodes=row.n_nodes,
@@ -304,28 +325,20 @@ def request_of(row: CollectiveRow, names: Names) -> CollectiveRequest | str:
     )  # fmt: skip
 
 
-def _uneven(row: CollectiveRow, server: Server | None) -> str:
-    """Why a row's GPUs can't stand in its nodes; empty where they can."""
-    if row.n_gpus % row.n_nodes:
-        return f"{row.n_gpus:,} GPUs don't spread evenly over {row.n_nodes:,} nodes"
-    most = max(server.gpus, server.scaleup_domain_gpus) if server is not None else row.n_gpus
-    if row.n_gpus // row.n_nodes > most and server is not None:
-        return f"{row.n_gpus // row.n_nodes:,} GPUs a node, and {server.name} holds {most:,}"
-    return ""
-
-
 def operation_of(text: str) -> str | None:
     """The model's name of an operation.
 
     >>> operation_of("alltoall"), operation_of("moe_dispatch_fp8_lowlatency"), operation_of("host_to_device_copy")
     ('all_to_all', 'moe_dispatch', None)
+    >>> operation_of("ncclAllReduce"), operation_of("reduce_scatter_perf")
+    ('all_reduce', 'reduce_scatter')
     """
     if text == CUSTOM:
         return text
     for name in EXCHANGES:
         if text.startswith(name):
             return name
-    return OP_OF_PROGRAM.get(text)
+    return _PLAIN.get(re.sub("^[nr]ccl|perf$|[^a-z]", "", text.lower().removesuffix("_perf")))
 
 
 def in_network(fabric: str) -> bool | None:
@@ -362,6 +375,8 @@ def measured_us(row: CollectiveRow, request: CollectiveRequest, catalog: Catalog
         counted = _predicted_exchange(request, catalog).logical_bytes
         return "busbw_GBps", counted / (row.busbw_gbyte_per_s * GIGA) * 1e6
     factor = 1.0
-    if request.operation in FACTORS:
+    if request.operation in ROOTED:
+        factor = 1.0 - 1.0 / request.gpus
+    elif request.operation in FACTORS:
         factor = float(bus_factor(FACTORS[request.operation], ranks=np.array([float(request.gpus)]))[0])
     return "busbw_GBps", request.bytes * factor / (row.busbw_gbyte_per_s * GIGA) * 1e6

@@ -13,13 +13,23 @@ from planner.performance.software import Figures
 from planner.study.fidelity.names import Names
 from planner.study.fidelity.schema import InferenceRow
 from planner.study.fidelity.scoring import DENSE, MOE, Result, without
-from planner.study.fidelity.serving_batch import Predicted, ServingBatch, serving_figures
-from planner.study.fidelity.serving_cases import ServingCase, ServingCases, UnfitServing
-from planner.study.fidelity.serving_rules import SATURATED, exclusions
+from planner.study.fidelity.serving_batch import (
+    MOST_MEMORY,
+    Predicted,
+    ServingBatch,
+    pace_of,
+    serving_figures,
+)  # fmt: skip
+from planner.study.fidelity.serving_cases import Load, ServingCase, ServingCases, UnfitServing
+from planner.study.fidelity.serving_rules import CHOSEN, FULL_RATE, OTHER_POOL, SATURATED, exclusions
 
 THROUGHPUT, TPOT, TTFT = "throughput", "tpot", "ttft"
 UNITS: Final = {THROUGHPUT: "tokens/s/GPU", TPOT: "s", TTFT: "s"}
 TUNED: Final = "times the factor of tuned submissions"
+QUEUE: Final = "more requests in flight than caches fit, so this is the length of a queue"
+STRETCHED: Final = (
+    f"{MOST_MEMORY:.0%} of the memory taken, since the engine's own share leaves next to no room"
+)
 
 
 def targets(row: InferenceRow) -> dict[str, float]:
@@ -89,16 +99,28 @@ def _scored(result: Result, case: ServingCase, predicted: Predicted, at: int, fi
     """The prediction of a target with the band that like runs showed."""
     if not predicted.holds[..., at].all():
         return without(result, "by the memory model the weights leave no room for a sequence")
-    if result.target == TTFT and predicted.near[..., at].any():
-        return without(result, SATURATED)
+    if predicted.stretched[..., at].any():
+        result = replace(result, assumed=(*result.assumed, STRETCHED))
+    if result.target != THROUGHPUT and case.load is Load.OPEN and case.tuned:
+        return without(result, CHOSEN)
+    if result.target != THROUGHPUT and case.load is Load.OPEN and predicted.saturated[..., at].any():
+        return without(result, FULL_RATE)
+    if result.target == TPOT and case.row.osl is not None and case.row.osl < 2.0:
+        return without(result, "an answer of one token has no time between tokens")
     by_target = {
         THROUGHPUT: predicted.tokens_per_s_per_gpu, TPOT: predicted.per_token_s, TTFT: predicted.first_token_s,
     }  # fmt: skip
     value = float(by_target[result.target][..., at].item())
     if not np.isfinite(value):
-        return without(result, f"this load has no {result.target} of its own")
+        return without(
+            result, OTHER_POOL if case.load is Load.DECODE else f"this load has no {result.target} of its own"
+        )
+    if result.target == TTFT and predicted.near[..., at].any():
+        return without(result, SATURATED)
+    if result.target == TTFT and predicted.saturated[..., at].any():
+        result = replace(result, assumed=(*result.assumed, QUEUE))
     if case.tuned and result.target == THROUGHPUT:
-        value *= float(figure("tuned_submission_ratio")[0])
+        value *= pace_of(case, figure)
         result = replace(result, assumed=(*result.assumed, TUNED))
     band = float(
         figure(f"serving_band_{'first_token' if result.target == TTFT else 'throughput'}_fraction")[0]

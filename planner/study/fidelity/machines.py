@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.catalog.schema import Accelerator
+from planner.catalog.schema import Accelerator, Server
 from planner.catalog.schema import Fabric as FabricKind
+from planner.catalog.store import Catalog
 from planner.performance.hardware import Hardware
 from planner.scenario.parts import BEHAVIOUR_BY_FABRIC
 from planner.units import BITS_PER_BYTE, GIB
@@ -83,3 +84,19 @@ def as_variant(machine: Hardware, text: str) -> Hardware:
     if size is not None:
         chip = replace(chip, memory_bytes=np.array([float(size[1]) * GIB]))
     return replace(machine, chip=chip)
+
+
+def server_like(catalog: Catalog, chip: Accelerator) -> Server | None:
+    """The first server of the catalog with accelerators of the same maker and generation; None without one.
+
+    >>> from planner.resources import shipped
+    >>> catalog = Catalog([shipped("catalog")])
+    >>> server_like(catalog, catalog.get(Accelerator, "h800-sxm-80gb")).id
+    'dgx-h100'
+    """
+    for item_id in catalog.ids(Server):
+        server = catalog.get(Server, item_id)
+        other = catalog.get(Accelerator, server.accelerator)
+        if server.orderable and (other.vendor, other.generation) == (chip.vendor, chip.generation):
+            return server
+    return None

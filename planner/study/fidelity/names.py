@@ -25,6 +25,26 @@ def words(text: str) -> list[str]:
     return _PIECE.findall(text.lower())
 
 
+_CHIP_SPELLINGS = (
+    (r"\b(\d+)x(?=[a-z])", r"\1 x "), (r"(?<=[a-z]\d00)x(\d+)\b", r" x \1"), (r"(?<=[hb]\d00)(?=sxm|pcie|nvl)", " "),
+    (r"\bgaudi[ -](?=[23])", "gaudi"), (r"\bhl-?2\d\d\w?\b", "gaudi2"), (r"\bhl-?3\d\d\w?\b", "gaudi3"), (r"\btrn(?=[23]\b)", "trainium"), (r"\btrillium\b", "tpu v6e"),
+    (r"\bironwood\b|\btpu[ _-]?v?7x?\b", "tpu 7x"), (r"\bv5 ?lite(pod)?\b", "v5e"), (r"(?<!tpu[ _-])\bv(?=(5e|5p|6e)\b)", "tpu v"), (r"\bmi(300|325|350|355)\b", r"mi\1x"),
+    (r"\brtx[ _-]?(pro)?[ _-]?6000[ _-]?(pro)?(?=[ _-]|$)(?![ _-]?ada)", "rtx pro 6000"),
+)  # fmt: skip
+
+
+def plain_chip_name(text: str) -> str:
+    """An accelerator's name in the catalog's spelling, counts apart.
+
+    >>> plain_chip_name("8xH100"), plain_chip_name("Gaudi 3"), plain_chip_name("rtx6000_pro")
+    ('8 x h100', 'gaudi3', 'rtx pro 6000')
+    """
+    name = text.lower()
+    for wrong, right in _CHIP_SPELLINGS:
+        name = re.sub(wrong, right, name)
+    return name
+
+
 @dataclass(frozen=True, slots=True)
 class Chip:
     """An accelerator of the catalog that a name stands for.
@@ -64,7 +84,7 @@ class Names:
         return found
 
     def _find_chip(self, text: str) -> Chip | str:
-        said = words(text)
+        said = words(plain_chip_name(text))
         heads = {head for head, _ in self._heads.values() if _stands(head, said)}
         # the name of one chip may begin that of another, as h100 in none and tpu in tpu-v5p
         heads = {
@@ -93,13 +113,22 @@ class Names:
         return found
 
     def model(self, text: str) -> Entry[Model] | None:
-        """The model whose id a name begins with, publisher and ending left off.
+        """The model that a name speaks of, whoever published the checkpoint.
 
-        The longest id wins: ``Qwen/Qwen3-32B-FP8`` is ``qwen3-32b``.
+        Of several ids in a name the last one counts, of those the longest: ``DeepSeek-R1-0528-Qwen3-8B`` is a
+        ``qwen3-8b``. A name that begins exactly one id means it: ``Qwen3-235B``.
         """
-        name = text.rpartition("/")[2].lower().replace("_", "-")
-        fitting = [one for one in self.catalog.ids(Model) if name == one or name.startswith(f"{one}-")]
-        return self.catalog.entry(Model, max(fitting, key=len)) if fitting else None
+        name = plain_model_name(text)
+        found = [
+            (at + len(one), len(one), one)
+            for one in self.catalog.ids(Model)
+            if (at := _within(one, name)) >= 0
+        ]
+        if found:
+            return self.catalog.entry(Model, max(found)[2])
+        longer = [one for one in self.catalog.ids(Model) if name and one.startswith(f"{name}-")]
+        sized = re.search(r"\d+b$", name) is not None
+        return self.catalog.entry(Model, longer[0]) if sized and len(longer) == 1 else None
 
     def model_of_shape(self, arch: Arch) -> Entry[Model] | None:
         """The model of the catalog whose layers, width, heads, vocabulary and experts are those given."""
@@ -110,6 +139,47 @@ class Names:
     @cached_property
     def _models(self) -> list[Entry[Model]]:
         return [self.catalog.entry(Model, one) for one in self.catalog.ids(Model)]
+
+
+_SPELLINGS: tuple[tuple[str, str], ...] = (
+    (r"^.*deepseek-r1-distill-llama-8b", "llama-3.1-8b"), (r"^.*deepseek-r1-distill-llama-70b", "llama-3.3-70b"),
+    (r"^.*deepseek-r1-distill-qwen-", "qwen2.5-"), (r"\b(llama|mixtral|qwen|gpt-oss|minimax|glm)(?=\d)", r"\1-"),
+    (r"\bqwen-(?=\d)", "qwen"), (r"\bgptoss-?|\bgpt-oss(?=\d)", "gpt-oss-"), (r"\bgpt-?j\b(?!-6b)", "gpt-j-6b"),
+    (r"\bllama-?3-?1-(?=\d+b)", "llama-3.1-"), (r"\bqwen-?25-", "qwen2.5-"), (r"\bdeepseek(?=v\d)", "deepseek-"),
+    (r"\bnemotron-?4-(?=\d+b)", "nemotron-4-"), (r"\bgpt-?(3-?)?(?=175b)", "gpt-3-"),
+    (r"\bllama-3-(?=(8|70|405)b)", "llama-3.1-"), (r"\bllama-3[-p](?=[13]-)", "llama-3."), (r"\bdsr1\b", "deepseek-r1"),
+    (r"\bdsv3\b|\bdeepseek-v3\.1\b", "deepseek-v3"), (r"\bminimax-m2(?:\.[17])?(?![.\d])", "minimax-m2.5"),
+    (r"\bglm-4\.[56](?![.\d])(?!-(air|flash))", "glm-4.7"), (r"\bkimi-k2\.5\b", "kimi-k2"),
+    (r"\bqwen3-480b(-a35b)?", "qwen3-coder-480b-a35b"),
+)  # fmt: skip
+"""Other spellings and releases of one shape, in the order in which they are put right."""
+OTHER_SHAPES = ("v3.2", "flash", "glm-4.7-air", "eagle", "draft")
+"""Words of models that share the name of an item and not its shape."""
+
+
+def plain_model_name(text: str) -> str:
+    """A model's name without publisher, in small letters and the catalog's spelling; empty for another shape.
+
+    >>> plain_model_name("meta-llama/Meta-Llama-3.1-8B-Instruct"), plain_model_name("LLAMA2_70B")
+    ('meta-llama-3.1-8b-instruct', 'llama-2-70b')
+    >>> plain_model_name("deepseek-ai/DeepSeek-R1-Distill-Llama-70B"), plain_model_name("nvidia/GLM-4.7-Flash")
+    ('llama-3.3-70b', '')
+    """
+    name = text.strip().rstrip("/").rpartition("/")[2].lower()
+    name = re.sub(r"[\s_:@]+", "-", name)
+    if any(word in name for word in OTHER_SHAPES):
+        return ""
+    for wrong, right in _SPELLINGS:
+        name = re.sub(wrong, right, name)
+    return name
+
+
+def _within(item_id: str, name: str) -> int:
+    """Where an id's last whole mention in a name begins; -1 without one."""
+    places = [
+        found.start() for found in re.finditer(rf"(?<![a-z0-9.]){re.escape(item_id)}(?![a-z0-9.])", name)
+    ]
+    return places[-1] if places else -1
 
 
 def _same_shape(item: Model, arch: Arch) -> bool:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from planner.catalog.figure import Figure
-from planner.catalog.schema import CoolingType, Server, Site
+from planner.catalog.schema import Accelerator, CoolingType, Server, Site
 from planner.catalog.store import Catalog, Entry
 from planner.ledger import Ledger
 from planner.power.activity import usual_activity
 from planner.power.figures import Figures
 from planner.power.pue import annual_pue
 from planner.power.server import ServerDraw, built_draw, catalog_server, server_draw
-from planner.study.fidelity.machines import power_limit_w
+from planner.study.fidelity.machines import power_limit_w, server_like
 from planner.study.fidelity.names import Chip, Names, words
 from planner.study.fidelity.schema import PowerRow
 from planner.study.fidelity.scoring import Result, without
@@ -91,19 +91,31 @@ def _cap(row: PowerRow, chip: Chip, figures: Figures) -> tuple[float, list[str]]
 
 
 def _box(row: PowerRow, chip: Chip, names: Names, figures: Figures, cap: float) -> _Box:
-    """The server a row names, else the first with its accelerator, else one built up from its accelerators."""
-    server = _named(row, chip, names) or names.server(chip)
+    """The server a row names, else the first with its accelerator, else one built up from its accelerators.
+
+    A variant of an accelerator that a server is made for stands in that server.
+    """
+    server = _named(row, chip, names) or names.server(chip) or _for_variant(chip, names.catalog)
     limit = np.array([cap])
     gpus = (row.n_gpus or (server.item.gpus if server else 8)) / row.n_nodes
     if server is not None and (server.item.is_rack or gpus == server.item.gpus):
-        accelerator, scaleup = catalog_server(names.catalog, server)
-        if accelerator.item.id == chip.entry.item.id:
-            draw = server_draw(figures, server, accelerator, scaleup, cap_fraction=limit)
-            return _Box(draw, gpus / server.item.gpus, (f"server taken as {server.item.id}",))
+        _, scaleup = catalog_server(names.catalog, server)
+        draw = server_draw(figures, server, chip.entry, scaleup, cap_fraction=limit)
+        return _Box(draw, gpus / server.item.gpus, (f"server taken as {server.item.id}",))
     whole = max(1, round(gpus))
     draw = built_draw(figures, chip.entry, gpus=whole, cap_fraction=limit)
     said = f"server built up from {whole} accelerators, two CPUs for each eight, and fans"
     return _Box(draw, gpus / whole, (said,))
+
+
+def _for_variant(chip: Chip, catalog: Catalog) -> Entry[Server] | None:
+    """The server of a sibling with the same links and form, as H100 is of H800 and H20; None without one."""
+    like, own = server_like(catalog, chip.entry.item), chip.entry.item
+    if like is None:
+        return None
+    sibling = catalog.get(Accelerator, like.accelerator)
+    fits = (own.scaleup, own.form_factor) == (sibling.scaleup, sibling.form_factor)
+    return catalog.entry(Server, like.id) if fits else None
 
 
 def _named(row: PowerRow, chip: Chip, names: Names) -> Entry[Server] | None:

@@ -145,12 +145,11 @@ def read_json(text: str, *, name: str) -> tuple[list[tuple[Measured, Place]], li
     Raises:
         InputError: It is no JSON, or holds no list of rows.
     """
-    spans, sources = _spans(text, name)
-    if not spans:
+    spans, sources, problems = _spans(text, name)
+    if not spans and not problems:
         return [], [Problem("holds no row", Place(name))]
     lines = _Lines(text)
     rows: list[tuple[Measured, Place]] = []
-    problems: list[Problem] = []
     for start, end, data in spans:
         place = Place(name, lines.at(start))
         row, wrong = _row(data, sources, text[start:end], place)
@@ -160,41 +159,58 @@ def read_json(text: str, *, name: str) -> tuple[list[tuple[Measured, Place]], li
     return rows, problems
 
 
-def _spans(text: str, name: str) -> tuple[list[tuple[int, int, Any]], dict[str, Any]]:
-    """Begin, end and data of each row, and publications by their short name."""
-    decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
-    blank = re.compile(r"[\s,]*")
+Spans = list[tuple[int, int, Any]]
+
+
+def _spans(text: str, name: str) -> tuple[Spans, dict[str, Any], list[Problem]]:
+    """Begin, end and data of each row, publications by their short name, and rows that don't hold plain numbers."""
     try:
-        whole = decoder.decode(text)
-        sources: dict[str, Any] = {}
-        begin = len(text) - len(text.lstrip())
-        if isinstance(whole, dict):
-            listed, sources = whole.get("rows"), whole.get("sources") or {}
-            found = re.search(r'"rows"\s*:\s*(?=\[)', text)
-            if not isinstance(listed, list) or found is None or not isinstance(sources, dict):
-                raise InputError(
-                    Problem("holds no list of rows", Place(name), "rows", 'write [...] or {"rows": [...]}')
-                )
-            begin = found.end()
-        else:
-            listed = whole
-        if not isinstance(listed, list):
-            raise InputError(Problem("holds no list of rows", Place(name), remedy="write [{...}, {...}]"))
-        spans, offset = [], begin + 1
-        for _ in listed:
-            gap = blank.match(text, offset)
-            start = gap.end() if gap is not None else offset
-            data, offset = decoder.raw_decode(text, start)
-            spans.append((start, offset, data))
-        return spans, sources
+        begin, count, sources = _listed(text, name)
+        spans, problems = _each(text, begin, count, name)
+        return spans, sources, problems
     except json.JSONDecodeError as error:
         raise InputError(
             Problem(f"not valid JSON: {error.msg}", Place(name, error.lineno, error.colno))
         ) from error
     except ValueError as error:
-        raise InputError(Problem(f"not valid JSON: {error}", Place(name))) from error
+        raise InputError(
+            Problem("not valid JSON: a whole number of thousands of digits", Place(name))
+        ) from error
     except RecursionError as error:
         raise InputError(Problem("is nested too deep", Place(name), remedy="write flat rows")) from error
+
+
+def _listed(text: str, name: str) -> tuple[int, int, dict[str, Any]]:
+    """Where the list of rows begins, how many it holds, and the publications beside it."""
+    whole = json.loads(text)
+    if isinstance(whole, list):
+        return len(text) - len(text.lstrip()), len(whole), {}
+    listed, sources = whole.get("rows"), whole.get("sources") or {}
+    found = re.search(r'"rows"\s*:\s*(?=\[)', text)
+    if not isinstance(listed, list) or found is None or not isinstance(sources, dict):
+        raise InputError(
+            Problem("holds no list of rows", Place(name), "rows", 'write [...] or {"rows": [...]}')
+        )
+    return found.end(), len(listed), sources
+
+
+def _each(text: str, begin: int, count: int, name: str) -> tuple[Spans, list[Problem]]:
+    """Rows one after another; what isn't plain JSON in one doesn't keep the others from being read."""
+    strict, lax = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number), json.JSONDecoder()
+    blank, lines = re.compile(r"[\s,]*"), _Lines(text)
+    spans: Spans = []
+    problems: list[Problem] = []
+    offset = begin + 1
+    for _ in range(count):
+        gap = blank.match(text, offset)
+        start = gap.end() if gap is not None else offset
+        try:
+            data, offset = strict.raw_decode(text, start)
+            spans.append((start, offset, data))
+        except ValueError as error:
+            problems.append(Problem(f"not valid JSON: {error}", Place(name, lines.at(start))))
+            _, offset = lax.raw_decode(text, start)
+    return spans, problems
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -6,10 +6,11 @@ them and are not looked at.
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 Count = Annotated[int, Field(ge=1, le=100_000_000)]
 Bytes = Annotated[int, Field(ge=1, le=2**60)]
@@ -204,12 +205,25 @@ class ServingRates(Typed):
 
     output_tokens_per_s_total: Positive | None = None
     output_tokens_per_s_per_gpu: Positive | None = None
+    samples_per_s: Positive | None = None
     ttft_ms: Positive | None = None
     ttft_mean_ms: Positive | None = None
     ttft_p99_ms: Positive | None = None
     tpot_ms: Positive | None = None
     tpot_mean_ms: Positive | None = None
     tpot_p99_ms: Positive | None = None
+
+
+class LatencyLimits(Typed):
+    """Limits under which a submitter chose the rate, on 99th percentiles."""
+
+    ttft_ms: Positive | None = None
+    tpot_ms: Positive | None = None
+
+    @property
+    def stated(self) -> bool:
+        """Whether there is any."""
+        return self.ttft_ms is not None or self.tpot_ms is not None
 
 
 class InferenceRow(Measured):
@@ -238,10 +252,27 @@ class InferenceRow(Measured):
     """Requests of an offline run."""
     lengths: Literal["", "fixed", "spread"] = ""
     """Whether all requests have the lengths given, or lengths between 0.8 and 1 of them."""
+    draft_tokens: Annotated[int, Field(ge=1, le=32)] | None = None
+    """Tokens drafted for each step of speculative decoding."""
+    acceptance_fraction: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Chance that a drafted token is accepted when those before it were."""
     target_qps: Positive | None = None
+    slo: LatencyLimits = LatencyLimits()
     engine: str = ""
     scenario: str = ""
     metrics: ServingRates = ServingRates()
+
+    @field_validator("concurrency", mode="before")
+    @classmethod
+    def _counted(cls, value: Any) -> Any:
+        """A number that was written as text counts as one."""
+        try:
+            number = float(value) if isinstance(value, str | int | float) else value
+        except ValueError:
+            return value
+        if isinstance(number, float) and not 0.0 < number < math.inf:
+            raise ValueError(f"is {value}, and requests in flight are above zero")
+        return number
 
 
 class GoodputRow(Measured):
@@ -255,6 +286,13 @@ class GoodputRow(Measured):
     n_gpus_approx: Count | None = None
     gpus_per_node: Count | None = None
     days: Positive | None = None
+    months: Any = None
+    hours: Any = None
+    """Length of the observation; of lost work what was lost. Words may stand here."""
+    value: Any = None
+    total: Any = None
+    """All interruptions, planned ones included."""
+    planned: Any = None
     unexpected: Positive | None = None
     count: Positive | None = None
     failures_per_1000_node_days: Positive | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil
 from typing import Final
@@ -11,35 +11,39 @@ from typing import Final
 import numpy as np
 
 from planner.arrays import Floats
-from planner.catalog.llm import Model
-from planner.catalog.store import Catalog
-from planner.choices import Engine, Precision, WeightFormat
+from planner.catalog.schema import Accelerator
+from planner.catalog.store import Catalog, Entry
+from planner.choices import Engine
 from planner.errors import PlannerError
-from planner.performance.inference import STEP_TOKENS, Layout, ServingFormat, weight_bytes_per_rank
-from planner.performance.machines import Machine, Machines
+from planner.performance.inference import STEP_TOKENS, Layout, ServingFormat
 from planner.performance.models import ModelShape
 from planner.performance.roofline import ChipRates
 from planner.performance.serve import BATCH_SEQUENCES
 from planner.performance.serving_engines import Client, ServingSetting
-from planner.performance.serving_formats import WIDE, Formats, arithmetic, formats_of
 from planner.performance.serving_loops import Asked
+from planner.performance.serving_speculation import Speculation
 from planner.performance.shapes import shape_of
-from planner.study.fidelity.names import Names
+from planner.study.fidelity.names import Chip, Names
 from planner.study.fidelity.schema import InferenceRow
+from planner.study.fidelity.serving_drafts import speculation_of
+from planner.study.fidelity.serving_formats import measured_formats
+from planner.study.fidelity.serving_layouts import SUBMISSION, measured_layout
+from planner.study.fidelity.serving_machines import ServingMachine, ServingMachines
+from planner.study.fidelity.unfit import UnfitError
+from planner.units import GIB, MIB
 
 SPREAD_MEAN: Final = 0.9
 """Mean of lengths drawn evenly between 0.8 and 1 of the printed ones."""
 SGLANG_STEP_TOKENS: Final = 16384.0
 OFFLINE_BATCH: Final = 2048.0
 """Sequences that an attention group decodes at once at most in offline runs of TensorRT-LLM's overview."""
-ENGINES: Final = {"tensorrt": Engine.TENSORRT_LLM, "vllm": Engine.VLLM, "sglang": Engine.SGLANG}
-FORMATS: Final = {
-    "": None, "bf16": WeightFormat.BF16, "fp16": WeightFormat.BF16, "fp8": WeightFormat.FP8,
-    "fp8_block": WeightFormat.FP8_BLOCK, "nvfp4": WeightFormat.NVFP4,
-}  # fmt: skip
-SUBMISSION: Final = "mlperf-inference"
-HOLDS_WEIGHTS: Final = 0.7
-"""Share of the memory that weights fill at most on the smallest replica of a submission, which states none."""
+ENGINES: Final = (
+    (r"tensorrt|trt-?llm|\btrt", Engine.TENSORRT_LLM), (r"sglang|\bsgl\b", Engine.SGLANG), (r"vllm", Engine.VLLM)
+)  # fmt: skip
+FIXED_BATCH: Final = "fixed batch"
+"""Scenario of runs whose requests start and end together."""
+OTHER_MEMORY: Final = 1.1
+"""Factor by which the memory that a name states differs from the catalog's before it counts as another variant."""
 
 
 class Load(StrEnum):
@@ -47,12 +51,10 @@ class Load(StrEnum):
 
     CLOSED = "closed"
     OFFLINE = "offline"
+    OPEN = "open"
+    """Arrivals at random, at a rate that limits of latency allow."""
     DECODE = "decode"
     """Decode workers of a disaggregated pool."""
-
-
-class _UnfitError(Exception):
-    """Why a row can't be predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,11 @@ class ServingCase:
     """A measured run with all that its prediction rests on; arrays of shape (1,).
 
     Attributes:
-        server: Item of the catalog that stands for the machine.
-        in_flight: Requests in flight at one replica, or decode worker; without end offline.
+        in_flight: Requests in flight at one replica, or decode worker; without end offline and in open loops.
         most_sequences: That the engine decodes at once.
+        speculation: Draft of each step.
         tuned: A submission, tuned to one benchmark.
+        limit_ratio: What a power limit leaves of the rate of products.
         assumed: What was settled on the row.
     """
 
@@ -71,8 +74,7 @@ class ServingCase:
     model: str
     shape: ModelShape
     chip: ChipRates
-    machine: Machine
-    server: str
+    machine: ServingMachine
     setting: ServingSetting
     form: ServingFormat
     layout: Layout
@@ -80,13 +82,20 @@ class ServingCase:
     load: Load
     in_flight: Floats
     most_sequences: Floats
+    speculation: Speculation
     tuned: bool
+    limit_ratio: float
     assumed: tuple[str, ...]
+
+    @property
+    def in_process(self) -> bool:
+        """Whether the harness runs in the server's process, as that of submissions and of runs of one fixed batch does."""
+        return self.tuned or self.row.scenario == FIXED_BATCH
 
     @property
     def domains(self) -> int:
         """Scale-up domains over which a replica reaches."""
-        return ceil(float(self.layout.replica_ranks[0]) / self.machine.server.item.scaleup_domain_gpus)
+        return ceil(float(self.layout.replica_ranks[0]) / self.machine.domain_gpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,164 +116,170 @@ class ServingCases:
     """Makes cases of rows; machines are drawn once."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self.names, self.machines = Names(catalog), Machines(catalog)
+        self.names, self.machines = Names(catalog), ServingMachines(catalog)
 
     def of(self, row: InferenceRow) -> ServingCase | UnfitServing:
         """The case of a row, or why there is none."""
         said: list[str] = []
         try:
             return self._case(row, said)
-        except _UnfitError as why:
+        except UnfitError as why:
             reason = str(why)
         except PlannerError as error:
             reason = "; ".join(problem.message for problem in error.problems)
         return UnfitServing(row, reason, tuple(said))
 
     def _case(self, row: InferenceRow, said: list[str]) -> ServingCase:
-        entry = self.names.model(row.model)
+        entry, chip = self.names.model(row.model), self.names.chip(row.gpu)
         if entry is None:
-            raise _UnfitError(f"the catalog has no model '{row.model}'")
-        chip = self.names.chip(row.gpu)
+            raise UnfitError(f"the catalog has no model '{row.model}'")
         if isinstance(chip, str):
-            raise _UnfitError(chip)
-        box = self.names.server(chip)
-        if box is None:
-            raise _UnfitError(
-                f"the catalog has no server with {chip.entry.item.name} to take links and hosts from"
-            )
+            raise UnfitError(chip)
         said += chip.assumed
-        load, tuned = _load(row), row.src == SUBMISSION
-        asked, engine = _asked(row, tuned, said), _engine(row, said)
-        generation = self.machines.get(box, Precision.BF16).hardware.generation
-        formats = _formats(row, entry.item, generation, tuned, said)
-        machine = self.machines.get(box, _precision(formats, generation))
-        shape = shape_of(entry.item)
-        rates = machine.hardware.chip
-        layout = _layout(
-            row, shape, formats.bytes, float(rates.memory_bytes[0]), box.item.scaleup_domain_gpus, said
+        box = self.names.server(chip)
+        load, tuned = load_of(row), row.src == SUBMISSION
+        asked, engine = _asked(row, entry.item.context, tuned, said), _engine(row, said)
+        found = measured_formats(row, entry.item, chip.entry.item, engine, said)
+        shape, form = shape_of(entry.item), found.formats.bytes
+        memory = _memory_bytes(chip, row.gpu, said)
+        domain = None if box is None else box.item.scaleup_domain_gpus
+        layout = measured_layout(
+            row,
+            shape,
+            form,
+            memory_bytes=memory,
+            domain_gpus=domain,
+            one_replica=load is Load.CLOSED,
+            said=said,
         )
+        machine = self.machines.get(chip.entry, box, found.peak, ranks=float(layout.replica_ranks[0]))
+        _refuse_unconnected(machine, layout, chip.entry, said)
+        if load is Load.OPEN and float(layout.replica_ranks[0]) > machine.domain_gpus:
+            raise UnfitError("an open loop before replicas that reach over scale-up domains")
+        rates = machine.hardware.chip
+        if memory != chip.entry.item.memory_mib.value * MIB:
+            rates = replace(rates, memory_bytes=one(memory))
+        limited = self.machines.limit_ratio(chip.entry.item, row.gpu, row.source.where, said)
         client = Client.FIXED if row.lengths == "fixed" else Client.SPREAD
+        setting = ServingSetting(
+            engine, machine.hardware.generation, found.formats, client, bool(entry.item.experts),
+            weight_only=found.widened, four_bit_products=found.four_bit_products, older=is_older(engine, row.engine),
+        )  # fmt: skip
         return ServingCase(
-            row=row, model=entry.item.id, shape=shape, chip=rates, machine=machine, server=box.item.id,
-            setting=ServingSetting(engine, generation, formats, client, bool(entry.item.experts)), form=formats.bytes, layout=layout,
-            asked=asked, load=load, in_flight=_in_flight(row, load, layout), most_sequences=_most(row, load, layout),
-            tuned=tuned, assumed=tuple(said),
+            row=row, model=entry.item.id, shape=shape, chip=rates, machine=machine, setting=setting, form=form,
+            layout=layout, asked=asked, load=load, in_flight=_in_flight(row, load, layout),
+            most_sequences=_most(row, load, layout), speculation=speculation_of(row, shape, said), tuned=tuned, limit_ratio=limited, assumed=tuple(said),
         )  # fmt: skip
 
 
-def _load(row: InferenceRow) -> Load:
+def rate_per_s(row: InferenceRow) -> float | None:
+    """Requests a second over all GPUs of an open loop: as asked, or as served; None where a row states neither."""
+    served, total = row.metrics.samples_per_s, row.metrics.output_tokens_per_s_total
+    if row.target_qps is not None or served is not None:
+        return row.target_qps or served
+    return total / row.osl if total is not None and row.osl is not None else None
+
+
+def load_of(row: InferenceRow) -> Load:
+    """How a row's run was loaded.
+
+    Raises:
+        UnfitError: It states neither requests in flight nor that all were queued, nor limits or a rate.
+    """
+    stated = isinstance(row.concurrency, float)
     if row.scenario == "disagg":
+        if not stated:
+            raise UnfitError("the row states no number of requests in flight")
         return Load.DECODE
-    if isinstance(row.concurrency, float):
+    if stated:
         return Load.CLOSED
-    if "offline" in row.scenario.lower():
+    words = f"{row.scenario} {row.concurrency or ''}".lower()
+    if "offline" in words or "queued at once" in words:
         return Load.OFFLINE
-    raise _UnfitError("an open loop at a rate that the submitter chose under limits of latency")
+    if rate_per_s(row) is not None or row.slo.stated:
+        return Load.OPEN
+    raise UnfitError("the row states no number of requests in flight, no rate, and no limits of latency")
 
 
-def _asked(row: InferenceRow, tuned: bool, said: list[str]) -> Asked:
+def _refuse_unconnected(
+    machine: ServingMachine, layout: Layout, chip: Entry[Accelerator], said: list[str]
+) -> None:
+    ranks = float(layout.replica_ranks[0])
+    if ranks <= machine.domain_gpus:
+        return
+    if machine.server is None:
+        raise UnfitError(
+            f"a replica of {ranks:.0f} GPUs reaches over hosts of {machine.domain_gpus}, and the catalog has no server with"
+            f" {chip.item.name} to take a network from"
+        )
+    said.append("the server's own NICs taken between the domains of a replica")
+
+
+def _memory_bytes(chip: Chip, text: str, said: list[str]) -> float:
+    """Memory of an accelerator: the catalog's, unless its name states clearly another size."""
+    own = chip.entry.item.memory_mib.value * MIB
+    stated = re.search(r"(\d+)\s*gb\b", text.lower())
+    if stated is None:
+        return float(own)
+    size = float(stated[1]) * GIB
+    if not OTHER_MEMORY < max(size / own, own / size) < 4.0:
+        return float(own)
+    said.append(f"{stated[1]} GB of memory taken from the accelerator's name")
+    return size
+
+
+def _asked(row: InferenceRow, context: int, tuned: bool, said: list[str]) -> Asked:
     prompt = row.isl
     if prompt is None and tuned and row.osl is not None:
         prompt = row.osl
         said.append("prompts taken as long as answers, since the row states none")
     if prompt is None or row.osl is None:
-        raise _UnfitError("the row doesn't state the lengths of prompts and answers")
+        raise UnfitError("the row doesn't state the lengths of prompts and answers")
+    if prompt + row.osl > context:
+        said.append(f"longer than the {context:,} tokens that the model was made for")
     mean = SPREAD_MEAN if row.lengths == "spread" else 1.0
     limit = SGLANG_STEP_TOKENS if "sglang" in row.engine.lower() else STEP_TOKENS
     return Asked(one(prompt * mean), one(max(row.osl * mean, 2.0)), one(limit))
 
 
 def _engine(row: InferenceRow, said: list[str]) -> Engine:
-    found = next((engine for word, engine in ENGINES.items() if word in row.engine.lower()), None)
+    low = row.engine.lower()
+    found = next((engine for words, engine in ENGINES if re.search(words, low)), None)
     if found is None:
         said.append(f"engine '{row.engine}' taken as vLLM")
     return found or Engine.VLLM
 
 
-def _formats(row: InferenceRow, model: Model, generation: str, tuned: bool, said: list[str]) -> Formats:
-    low, experts = row.precision.lower(), row.expert_precision.lower()
-    sparse = bool(model.experts)
-    if tuned:
-        said.append("4 bits taken on Blackwell and 8 elsewhere, since the row doesn't state which")
-        return formats_of(
-            Precision.FP4 if generation == "blackwell" else Precision.FP8, sparse=False, generation=generation
-        )
-    if low == "not stated":
-        said.append("16 bits taken, since the row states no precision")
-        return formats_of(Precision.BF16, sparse=sparse, generation=generation)
-    named = FORMATS.get(low.replace("-", "_")) if not sparse else None
-    if named is not None and experts in FORMATS:
-        return formats_of(Precision.BF16, sparse=False, generation=generation, weights=named)
-    for word, precision in (("fp4", Precision.FP4), ("fp8", Precision.FP8), ("16", Precision.BF16)):
-        if word in low:
-            return formats_of(precision, sparse=sparse, generation=generation)
-    raise _UnfitError(f"precision '{row.precision}' is none of fp4, fp8 and 16 bits")
-
-
-def _precision(formats: Formats, generation: str) -> Precision:
-    """Arithmetic whose peak the narrowest products run against."""
-    forms = {
-        arithmetic(form, generation) for form in (formats.attention, formats.feed_forward, formats.experts)
-    }
-    if "nvfp4" in forms:
-        return Precision.FP4
-    return Precision.BF16 if forms == {WIDE} else Precision.FP8
-
-
-def _layout(
-    row: InferenceRow,
-    shape: ModelShape,
-    form: ServingFormat,
-    memory_bytes: float,
-    domain: int,
-    said: list[str],
-) -> Layout:
-    """Ranks of a replica, of an attention group and of expert parallelism."""
-    if row.tp is None:
-        if row.src != SUBMISSION:
-            raise _UnfitError("the row doesn't state how many GPUs share a replica")
-        return _smallest(shape, form, memory_bytes, said)
-    tensor = float(row.tp)
-    replica, attention = tensor * (row.attention_dp or 1), tensor
-    dealt = float(row.ep) if isinstance(row.ep, int) else 1.0
-    if isinstance(row.ep, str) and "attention-dp" in row.ep.lower():
-        replica, attention, dealt = tensor, 1.0, tensor
-    if replica > domain and row.scenario != "disagg":
-        raise _UnfitError(
-            f"a replica of {replica:.0f} GPUs reaches over scale-up domains of {domain}, and the row doesn't state a network"
-        )
-    if replica > domain:
-        said.append("the server's own NICs taken between the domains of a decode worker")
-    return Layout(one(replica), one(attention), one(min(dealt, replica)), one(row.pp or 1))
-
-
-def _smallest(shape: ModelShape, form: ServingFormat, memory_bytes: float, said: list[str]) -> Layout:
-    for ranks in (1.0, 2.0, 4.0, 8.0):
-        layout = Layout(one(ranks), one(ranks), one(1.0), one(1.0))
-        if float(weight_bytes_per_rank(shape, form=form, layout=layout)[0]) < HOLDS_WEIGHTS * memory_bytes:
-            said.append(
-                f"replicas of {ranks:.0f} GPUs taken, the fewest that hold the weights with room for caches"
-            )
-            return layout
-    raise _UnfitError("the weights don't fit eight GPUs")
-
-
 def _in_flight(row: InferenceRow, load: Load, layout: Layout) -> Floats:
-    if load is Load.OFFLINE:
+    if load in (Load.OFFLINE, Load.OPEN):
         return one(np.inf)
     assert isinstance(row.concurrency, float)
     replicas = float(row.decode_workers or 1) if load is Load.DECODE else row.n_gpus / float(layout.gpus[0])
-    return one(row.concurrency / replicas)
+    return one(row.concurrency / max(replicas, 1.0))
 
 
 def _most(row: InferenceRow, load: Load, layout: Layout) -> Floats:
     groups = layout.replica_ranks / layout.attention_ranks
-    if load is not Load.OFFLINE:
+    if load not in (Load.OFFLINE, Load.OPEN):
         return np.maximum(
             BATCH_SEQUENCES * groups, float(row.concurrency) if isinstance(row.concurrency, float) else 0.0
         )
     requests = float(row.num_requests or np.inf) * float(layout.gpus[0]) / row.n_gpus
     return np.minimum(OFFLINE_BATCH * groups, requests)
+
+
+FIRST_OF_2026: Final = {Engine.TENSORRT_LLM: (1, 2), Engine.VLLM: (0, 13), Engine.SGLANG: (0, 5, 7)}
+"""Releases of 2026 begin with these; a row that names none is taken as one of them."""
+
+
+def is_older(engine: Engine, text: str) -> bool:
+    """Whether a row names a release from before 2026.
+
+    >>> is_older(Engine.TENSORRT_LLM, "TensorRT-LLM 1.1.0rc2.post2"), is_older(Engine.VLLM, "vLLM nightly-5b8c30")
+    (True, False)
+    """
+    found = re.search(r"(?<![\w.])v?(\d+(?:\.\d+)+)", text)
+    return found is not None and tuple(int(part) for part in found[1].split(".")) < FIRST_OF_2026[engine]
 
 
 def release_of(row: InferenceRow) -> str:

@@ -27,7 +27,7 @@ def degrees_of(cells: Cells) -> dict[str, int | str]:
     """
     side = "decode_" if cells.get("mode") == "disagg" else ""
     found = {
-        name: cells.get(f"{side}{name}_size") or "1"
+        name: whole(cells.get(f"{side}{name}_size") or "1")
         for name in ("tp", "pp", "attention_dp", "moe_tp", "moe_ep")
     }
     wrong = {name: text for name, text in found.items() if not text.isdigit()}
@@ -46,8 +46,17 @@ def degrees_of(cells: Cells) -> dict[str, int | str]:
         "n_gpus": gpus * stages, "tp": tensor, "pp": stages, "ep": min(dealt, gpus), "attention_dp": groups,
     }  # fmt: skip
     if side:
-        workers = cells.get("decode_num_workers") or ""
+        workers = whole(cells.get("decode_num_workers") or "")
         fields |= {"decode_workers": workers}
         if workers.isdigit():
             fields["n_gpus"] = gpus * stages * int(workers)
     return fields
+
+
+def whole(text: str) -> str:
+    """A count as tables write it, without the point that spreadsheets add; any other text as it is.
+
+    >>> whole("4.0"), whole("16"), whole("four")
+    ('4', '16', 'four')
+    """
+    return re.sub(r"^(\d+)\.0*$", r"\1", text.strip())

@@ -8,7 +8,7 @@ from typing import Final
 from planner.study.fidelity.schema import InferenceRow
 
 DUPLICATE: Final = "repeats another row: same model, GPU, engine, formats, degrees, lengths, requests in flight, TTFT and TPOT"
-NO_CONCURRENCY: Final = "states no number of requests in flight"
+NO_CONCURRENCY: Final = "states no number of requests in flight; a batch size beside it is a limit of the engine, which few of such runs reach"
 CAPPED: Final = (
     "the server takes fewer requests than are in flight: of 256 or more they wait longer than they decode"
 )
@@ -20,9 +20,12 @@ NO_WORKERS: Final = (
     "prefill and decode on different GPUs, and the row doesn't state how many workers there are"
 )
 SATURATED: Final = (
-    "saturated, or within 3 % of memory of it: more requests in flight than caches fit, so the time to the first token "
-    "is the length of a queue"
+    "at the edge of the memory (3 % below it to 20 % more requests than caches fit): the time to the first token is nothing "
+    "on one side and the length of a queue on the other"
 )
+CHOSEN: Final = "latencies of a submission: its rate, replicas and batches were chosen so that they stay just within the limits"
+OTHER_POOL: Final = "prefill runs on GPUs of another pool, of which the row says too little"
+FULL_RATE: Final = "by the model the rate served is all that the replicas can do, or more: latencies there are lengths of a queue"
 CAPPED_FROM: Final = 256.0
 """Requests in flight from which the rule for capped servers looks."""
 
@@ -32,7 +35,7 @@ def key_of(row: InferenceRow) -> tuple[object, ...]:
     rates = row.metrics
     return (
         row.model, row.gpu, row.engine.partition(" ")[0], row.precision, row.expert_precision, row.isl, row.osl,
-        row.concurrency, row.n_gpus, row.tp, row.pp, row.ep, row.attention_dp, row.decode_workers, row.scenario,
+        row.concurrency, row.n_gpus, row.tp, row.pp, row.ep, row.attention_dp, row.decode_workers, row.draft_tokens, row.scenario,
         rates.ttft_mean_ms, rates.tpot_mean_ms, rates.ttft_ms, rates.tpot_ms, rates.output_tokens_per_s_total,
     )  # fmt: skip
 

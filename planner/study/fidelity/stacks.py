@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from planner.catalog.schema import Accelerator
-from planner.performance.machines import Machine, power_ratios
-from planner.performance.software import UNFUSED, Scaling, Setting, Software, has_fast_softmax
+from planner.performance.machines import Node, power_ratios
+from planner.performance.software import UNFUSED, Scaling, Setting, Software, best_shares, has_fast_softmax
 from planner.performance.stacks import Stack, release_month
 from planner.study.fidelity.machines import power_limit_w
 from planner.study.fidelity.schema import TrainingRow
@@ -39,7 +38,7 @@ def recipe_of(precision: str) -> Recipe:
     return Recipe(fine, "rowwise" in low)
 
 
-def setting_of(row: TrainingRow, machine: Machine, stack: Stack, *, form: str, windowed: bool) -> Setting:
+def setting_of(row: TrainingRow, machine: Node, stack: Stack, *, form: str, windowed: bool) -> Setting:
     """What decides the corrections of a row.
 
     Args:
@@ -52,14 +51,14 @@ def setting_of(row: TrainingRow, machine: Machine, stack: Stack, *, form: str, w
     software = stack.software
     if software is Software.FSDP_COMPILED and "eager" in row.precision.lower():
         software = Software.FSDP_EAGER
-    own = machine.assumed.catalog.get(Accelerator, machine.server.item.accelerator)
+    own = machine.accelerator.item
     ratio, wide = power_ratios(machine, form=form, limit_w=power_limit_w(own, row.gpu))
     said = f"{row.precision} {row.source.where}".lower()
     return Setting(
         software=software, generation=machine.hardware.generation, form=form, scaling=recipe_of(row.precision).scaling,
         release=release_month(row.release), windowed=windowed,
         async_tensor=bool(re.search(r"\basync ?tp\b", said)), power_ratio=ratio, head_power_ratio=wide,
-        fast_softmax=has_fast_softmax(own),
+        fast_softmax=has_fast_softmax(own), best_shares=best_shares(own),
     )  # fmt: skip
 
 

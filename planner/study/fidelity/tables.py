@@ -19,7 +19,7 @@ from planner.study.fidelity.schema import CollectiveRow, GemmRow, InferenceRow, 
 from planner.study.fidelity.serving_degrees import degrees_of
 
 SERVING_COLUMNS = frozenset(
-    {"id", "backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size",
+    {"backend", "model_path", "system", "mode", "isl", "osl", "concurrency", "tp_size",
      "silicon_ttft_ms", "silicon_tpot_ms"}
 )  # fmt: skip
 EXCHANGE_COLUMNS = frozenset(
@@ -52,6 +52,7 @@ def read_csv(text: str, path: Path) -> Found:
     columns = columns_of(head)
     if columns >= COLLECTIVE_COLUMNS or columns >= GEMM_COLUMNS:
         return _points(text, path)
+    columns = frozenset(_column(name) for name in head.split(_delimiter(head)))
     if columns >= SERVING_COLUMNS:
         return _lines(text, path, _serving)
     if columns >= EXCHANGE_COLUMNS:
@@ -62,7 +63,7 @@ def read_csv(text: str, path: Path) -> Found:
     raise InputError(
         Problem(
             "is neither JSON rows nor a table this reads", Place(str(path), 1),
-            remedy=f"the nearest table lacks the columns {missing}",
+            remedy=f"the nearest table lacks the columns {missing}" if missing else "separate columns by commas",
         )
     )  # fmt: skip
 
@@ -106,14 +107,17 @@ def _lines(
     text: str, path: Path, make: Callable[[Cells, str], list[tuple[type[Measured], dict[str, Any]]]]
 ) -> Found:
     head, lines = _head(text)
-    reader = csv.DictReader(lines)
+    titles = next((line for line in lines if line.strip()), "")
+    reader = csv.DictReader(lines, delimiter=_delimiter(titles))
+    reader.fieldnames = [_column(name) for name in reader.fieldnames or ()]
     rows: list[tuple[Measured | GemmRow, Place]] = []
     problems: list[Problem] = []
-    for cells in reader:
+    for read in reader:
         place = Place(str(path), reader.line_num + len(head))
-        if None in cells or None in cells.values():
+        if None in read or None in read.values():
             problems.append(Problem("has another number of columns than the header", place))
             continue
+        cells = {name: text.strip() for name, text in read.items()}
         for kind, data in make(cells, f"{path.stem}:{place.line}"):
             given = {name: value for name, value in data.items() if value not in ("", None)}
             given |= {"source": head} if head else {}
@@ -126,6 +130,16 @@ def _lines(
     return rows, problems
 
 
+def _column(name: str) -> str:
+    """A column's name in small letters, without quotes and spaces around it."""
+    return name.strip().strip('"').strip().lower()
+
+
+def _delimiter(head: str) -> str:
+    """What stands between the names of a header: a comma unless there is none."""
+    return next((one for one in (",", ";", "\t") if one in head), ",")
+
+
 def _head(text: str) -> tuple[dict[str, str], list[str]]:
     """What remarks before a table say of its publication, and the lines after them."""
     lines = text.splitlines()
@@ -136,11 +150,12 @@ def _head(text: str) -> tuple[dict[str, str], list[str]]:
 
 def _serving(cells: Cells, name: str) -> list[tuple[type[Measured], dict[str, Any]]]:
     """One serving run under a fixed number of requests in flight."""
+    cells = cells | {"mode": cells["mode"].lower(), "backend": cells["backend"].lower()}
     return [
         (
             InferenceRow,
             {
-                "id": cells["id"] or name, "group": "C", "family": cells["model_path"].rpartition("/")[2],
+                "id": cells.get("id") or name, "group": "C", "family": cells["model_path"].rpartition("/")[2],
                 "src": cells["backend"] or name, "model": cells["model_path"], "gpu": cells["system"],
                 **degrees_of(cells),
                 "precision": cells.get("gemm_quant_mode") or cells.get("precision") or "bf16",

@@ -34,6 +34,7 @@ FITTED: Final = (
     ),
     *(f"serving_{name}_{engine}_fixed_lengths" for name in OF_CLIENT for engine in ENGINES),
     "serving_lockstep_fraction_sglang_fixed_lengths",
+    "serving_first_token_decode_steps_tensorrt_llm_before_2026",
 )
 """The other figures are tables of matrix products, rules of engines for memory, or nothing measured moves them."""
 

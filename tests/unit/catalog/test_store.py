@@ -255,3 +255,50 @@ def test_every_missing_overlay_is_named(tmp_path: Path) -> None:
         open_catalog([tmp_path / "a", tmp_path / "b"])
     assert len(caught.value.problems) == 2
     assert f"{tmp_path}{os.sep}a: no such catalog folder" in str(caught.value)
+
+
+def test_what_hangs_on_items_alone_is_made_once_for_each_thing_it_hangs_on() -> None:
+    shelf, made = open_catalog(), []
+
+    def make(number: int) -> list[int]:
+        made.append(number)
+        return [number]
+
+    first = shelf.worked_out(("curves", 1), lambda: make(1))
+    assert shelf.worked_out(("curves", 1), lambda: make(2)) is first
+    assert shelf.worked_out(("curves", 2), lambda: make(2)) == [2]
+    assert open_catalog().worked_out(("curves", 1), lambda: make(3)) == [3]
+    assert made == [1, 2, 3]
+
+
+def test_a_long_sweep_keeps_few_of_its_results() -> None:
+    shelf = open_catalog()
+    for number in range(10 * store_module.MOST_WORKED_OUT):
+        assert shelf.worked_out(number, lambda number=number: -number) == -number
+        assert len(shelf._worked_out) <= store_module.MOST_WORKED_OUT
+
+
+def test_a_later_catalog_takes_an_item_as_read_until_its_file_changes(tmp_path: Path) -> None:
+    path = tmp_path / "switches" / "mine.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(SWITCH.format(id="mine", name="A", watt=100))
+    first = Catalog([tmp_path]).entry(Switch, "mine")
+    assert Catalog([tmp_path]).entry(Switch, "mine") is first
+    stood = path.stat()
+    path.write_text(SWITCH.format(id="mine", name="B", watt=100))
+    os.utime(path, ns=(stood.st_atime_ns, stood.st_mtime_ns))  # same size and time, other content
+    assert Catalog([tmp_path]).get(Switch, "mine").name == "B"
+    path.unlink()
+    with pytest.raises(CatalogError, match="no item 'mine'"):
+        Catalog([tmp_path]).entry(Switch, "mine")
+
+
+def test_publications_are_read_again_when_their_file_changes(tmp_path: Path) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text("one: {title: First}\n")
+    assert Catalog([tmp_path]).sources["one"].title == "First"
+    path.write_text("one: {title: Other}\n")
+    assert Catalog([tmp_path]).sources["one"].title == "Other"
+    path.write_text("one: {titel: Other}\n")
+    with pytest.raises(CatalogError, match="titel"):
+        _ = Catalog([tmp_path]).sources

@@ -81,3 +81,32 @@ def test_two_points_are_refused_with_the_reason(tmp_path: Path, capsys: Capture,
     said = capsys.readouterr().err
     assert f"{mine}:2" in said
     assert "make a prediction worse than none" in said
+
+
+def test_a_table_of_ones_own_endpoint_is_checked_compared_and_written_with_catalog_names(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    table, out = h100_table(tmp_path / "mine.csv"), tmp_path / "anchor.yaml"
+    table.write_text(table.read_text().replace("h100-sxm5-80gb", "h100"))
+    assert run_app(["bench", "anchor", str(table), "-o", str(out)]) == 0
+    told = capsys.readouterr()
+    assert "llama-3.1-70b, fp8, vllm on h100-sxm5-80gb" in told.out
+    written = [one.point for one in load_serving_anchors([tmp_path / "anchor.csv"])]
+    given = [one.point for one in load_serving_anchors([table])]
+    assert [one.gpu for one in written] == ["h100-sxm5-80gb"] * 3
+    assert [one.model_copy(update={"gpu": "h100"}) for one in written] == given
+    assert run_app(["bench", "anchor", str(table), "-o", str(table)]) == 2
+    assert "over itself" in capsys.readouterr().err
+    h100_table(table, count=2)
+    assert run_app(["bench", "anchor", str(table), "-o", str(out)]) == 2
+    assert "an anchor needs 3" in capsys.readouterr().err
+
+
+def test_explain_takes_anchors_as_run_does(tmp_path: Path, capsys: Capture) -> None:
+    rows = [f"llama-3.1-70b,h200,vllm,fp8,{c},2048,512,{300 + 20 * c},{18 + c / 2},2" for c in (1, 16, 64)]
+    table = tmp_path / "mine.csv"
+    table.write_text("\n".join([HEAD, *rows]) + "\n")
+    key = "performance.serving.model_error_ratio"
+    assert run_app(["explain", "h200-serving-fleet", key, "--anchor", str(table)]) == 0
+    said = capsys.readouterr().out
+    assert "3 measured points of llama-3.1-70b, fp8, vllm on h200-sxm-141gb" in said

@@ -289,3 +289,18 @@ def test_one_rank_takes_no_time_and_has_no_rate_to_reach() -> None:
     for operation in Collective:
         assert curves.time_s(operation, message_bytes=np.array([1e9]), ranks=np.array([1.0]))[0] == 0.0
         assert curves.endless_bytes_per_s(operation, ranks=np.array([1.0]))[0] == np.inf
+
+
+def test_curves_are_made_once_for_a_catalog_and_anew_for_another_link() -> None:
+    shelf = open_catalog()
+    profiles = shelf_for(shelf, shelf.get(Accelerator, "h200-sxm-141gb"))
+    first = domain_curves(profiles, RATES, domain_ranks=8, bands=BANDS)
+    assert domain_curves(profiles, RATES, domain_ranks=8, bands=BANDS) is first
+    others = (
+        domain_curves(profiles, replace(RATES, bytes_per_s=200e9), domain_ranks=8, bands=BANDS),
+        domain_curves(profiles, RATES, domain_ranks=16, bands=BANDS),
+        domain_curves(profiles, RATES, domain_ranks=8, bands=replace(BANDS, measured_fraction=0.2)),
+        domain_curves(profiles, RATES, domain_ranks=8, bands=BANDS, narrow=True),
+        domain_curves(replace(profiles, own=()), RATES, domain_ranks=8, bands=BANDS),
+    )
+    assert len({id(one) for one in (first, *others)}) == 6

@@ -94,3 +94,16 @@ def test_a_decode_pool_is_stalled_by_no_prompt(server: Server) -> None:
     np.testing.assert_allclose(
         pool, step_and_prompt_s(costs, server.constants, asked=CHAT, decode_sequences=32.0 * ONE)[0]
     )
+
+
+def test_a_found_token_is_attended_to_and_not_computed(server: Server) -> None:
+    half = replace(CHAT, hit_fraction=0.5 * ONE)
+    short = replace(CHAT, prompt_tokens=512.0 * ONE)
+    assert half.computed_tokens[0] == 512.0
+    # the second half of a prompt sees three quarters of it in the mean
+    assert half.seen_tokens[0] == 768.0
+    (_, whole), (_, found), (_, alone) = (
+        step_and_prompt_s(server.costs(FOUR), server.constants, asked=asked, decode_sequences=32.0 * ONE)
+        for asked in (CHAT, half, short)
+    )
+    assert alone[0] < found[0] < whole[0]

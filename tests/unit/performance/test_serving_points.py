@@ -10,6 +10,8 @@ import pytest
 from planner.performance.inference import Layout
 from planner.performance.serving import largest_batch, operating_point
 from planner.performance.serving_points import (
+    IDLE_BATCH,
+    IDLE_POINTS,
     Objective,
     at_rate,
     front,
@@ -46,7 +48,8 @@ def test_batches_go_from_one_sequence_to_the_most_that_memory_and_engine_allow()
     one = candidate()
     points = serving_points(one.server, requests=one.requests, layouts=one.layouts)
     most = largest_batch(one.server, requests=one.requests, layout=one.layouts)
-    assert points.point.batch_sequences[:, 0] == pytest.approx(1.0)
+    assert points.point.batch_sequences[:, 0] == pytest.approx(IDLE_BATCH)
+    assert points.point.batch_sequences[:, IDLE_POINTS] == pytest.approx(1.0)
     assert points.point.batch_sequences[:, -1] == pytest.approx(np.maximum(most, 1.0))
 
 

@@ -135,10 +135,14 @@ def test_speculation_yields_tokens_and_costs_a_longer_step(server: Server) -> No
     assert large[0] > small[0] and large[0] / large[1] > 0.8  # a full batch computes what it then rejects
 
 
-def test_a_pipeline_takes_as_long_as_its_share_of_the_batch(server: Server) -> None:
-    staged = server.costs(Layout(4.0 * ONE, 4.0 * ONE, None, 2.0 * ONE))
+def test_a_pipeline_takes_its_share_of_the_batch_and_waits_for_its_last_stage(server: Server) -> None:
+    """The head and the sampling stand on one stage: in a round of three all of them wait for it three times."""
+    staged = server.costs(Layout(4.0 * ONE, 4.0 * ONE, None, 3.0 * ONE))
     flat = server.costs(Layout(4.0 * ONE, 4.0 * ONE))
-    np.testing.assert_allclose(step(staged, 64.0 * ONE), step(flat, 32.0 * ONE), rtol=1e-12)
+    last = flat.head.time_s(32.0 * ONE) + server.constants.step_fixed_s
+    last = last + 32.0 * (server.constants.sequence_fixed_s + server.constants.replica_sequence_fixed_s)
+    round_s = step(flat, 32.0 * ONE) + 2.0 * last
+    np.testing.assert_allclose(step(staged, 96.0 * ONE), round_s, rtol=1e-12)
 
 
 def test_attention_groups_need_room_for_every_groups_rows() -> None:

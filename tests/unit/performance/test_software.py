@@ -155,3 +155,24 @@ def test_late_releases_hide_the_exchange_of_experts() -> None:
     assert late.sparse_layer_host_s[0] < early.sparse_layer_host_s[0]
     unknown = corrected(Software.MEGATRON_CORE)
     assert unknown.expert_exposed_fraction[0] == early.expert_exposed_fraction[0]
+
+
+def test_an_untabulated_generation_keeps_a_part_of_its_best_measured_product() -> None:
+    guessed, wide, both = (
+        corrected(Software.MEGATRON_CORE, generation="other", form="fp8", best_shares=shares)
+        for shares in ((0.0, 0.0), (0.5, 0.0), (0.5, 0.8))
+    )
+    kept = float(figure("training_products_over_best_ratio")[0])
+    assert both.gemm_share_of_peak_fraction[0] == pytest.approx(0.8 * kept)
+    assert wide.head_gemm_share_of_peak_fraction[0] == pytest.approx(0.5 * kept)
+    # without an 8-bit product measured, the guess for it moves as the 16-bit one does
+    assert wide.gemm_share_of_peak_fraction / guessed.gemm_share_of_peak_fraction == pytest.approx(
+        wide.head_gemm_share_of_peak_fraction / guessed.head_gemm_share_of_peak_fraction
+    )
+
+
+def test_best_products_say_nothing_of_a_tabulated_generation() -> None:
+    plain, told = (
+        corrected(Software.MEGATRON_CORE, best_shares=shares) for shares in ((0.0, 0.0), (0.3, 0.3))
+    )
+    assert plain.gemm_share_of_peak_fraction == told.gemm_share_of_peak_fraction

@@ -11,7 +11,8 @@ import pytest
 from planner.catalog.store import open_catalog
 from planner.evaluate import Evaluation, evaluate
 from planner.ledger import Axis
-from planner.present.json_output import Output, json_schema, json_text
+from planner.present.json_contract import Output, json_schema
+from planner.present.json_output import json_text
 from planner.scenario.load import load_scenario, shipped_scenarios
 from planner.study.bands import with_ranges
 

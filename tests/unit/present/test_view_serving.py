@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from planner.evaluate import evaluate
+from planner.present.view.choices import unknowns
 from planner.present.view.outcomes import headlines, verdict
 from planner.present.view.reading import Reading
+from planner.present.view.risk import time_inputs
 from planner.present.view.serving import serving_tables
+from planner.present.view.time import CACHED, UNCACHED, time_section
 from planner.study.limits import missed_limits
 from tests.serving_fleet import fleet, shelf
 
@@ -34,5 +37,35 @@ def test_a_load_stands_under_the_throughput_and_is_judged() -> None:
         said, meets = verdict(found, cells)
         assert meets is met and (met or "GPUs for the load" in said)
         assert [one.key for one in missed_limits(found)] == (
-            [] if met else ["workloads.0.load.requests_per_s"]
+            [] if met else ["limits.ttft_p99_s", "limits.tpot_p99_s", "workloads.0.load.requests_per_s"]
         )
+
+
+def test_lengths_are_told_with_the_digits_they_were_written_with() -> None:
+    found = evaluate(fleet("workloads.chat.input_tokens=2047"), shelf())
+    assert found.built is not None
+    reading = Reading(found, found.built)
+    (table,) = (
+        one for one in serving_tables(reading, found.built.performance.served[0]) if one.id == "serving-chat"
+    )
+    assert {row[0].text: row[1].text for row in table.rows}["Prompt of a request"] == "2,047 tokens"
+
+
+def test_what_is_worth_measuring_of_a_fleet_is_how_far_its_times_are_off() -> None:
+    found = evaluate(fleet(), shelf())
+    assert found.built is not None
+    reading = Reading(found, found.built)
+    keys = {row[0].key: row[3].text for row in unknowns(reading).rows}
+    first = found.ledger["performance.serving.first_token_error_ratio"]
+    assert first.low is not None and first.high is not None
+    assert f"time to the first token by {100 * (first.high - first.low):.0f} %" in keys[first.key]
+    assert "time for each token" in keys["performance.serving.model_error_ratio"] and len(keys) == 4
+    widths = time_inputs(reading)
+    assert all(0 < one.weight <= 2 for one in widths) and len(widths) > 10
+
+
+def test_the_notes_say_of_prefix_caches_what_the_plan_does() -> None:
+    for share, said in (("0.0", UNCACHED), ("0.5", CACHED)):
+        found = evaluate(fleet(f"workloads.chat.prefix_hit_fraction={share}"), shelf())
+        assert found.built is not None
+        assert {UNCACHED, CACHED} & set(time_section(Reading(found, found.built)).notes) == {said}

@@ -91,6 +91,64 @@ def test_layout_network_and_software_of_the_row_are_what_is_predicted() -> None:
     assert step_s(parallel=context, seq_len=65536, gbs=8) != step_s(seq_len=65536, gbs=8)
 
 
+@pytest.mark.parametrize(
+    ("gpu", "more"),
+    [
+        ("H800", "H100"),
+        ("H100 PCIe", "H100"),
+        ("GH200", "B200"),
+        ("MI300X", "MI355X"),
+        ("TPU v5e", "TPU v5p"),
+    ],
+)
+def test_accelerators_without_a_server_stand_on_bare_hosts(gpu: str, more: str) -> None:
+    assert step_s(gpu=gpu) > step_s(gpu=more)
+
+
+def test_a_cut_link_costs_as_much_as_the_row_talks_over_it() -> None:
+    wide = {"parallel": {"tp": 8, "pp": 1, "dp": 2}}
+    assert step_s(gpu="H800", **wide) / step_s(**wide) > 1.05 * step_s(gpu="H800") / step_s()
+
+
+def test_degrees_that_follow_from_others_are_taken() -> None:
+    plain = step_s(parallel={"tp": 1, "pp": 1, "dp": 16, "fsdp": 16})
+    assert step_s(parallel={"fsdp": 16}) == pytest.approx(plain)
+    assert step_s(parallel={"tp": 1, "pp": 1, "fsdp": True}) == pytest.approx(plain)
+    context = step_s(parallel={"tp": 2, "pp": 1, "cp": 2, "dp": 4})
+    assert step_s(parallel={"tp": 2, "pp": 1, "cp": 2, "dp": 8}) == pytest.approx(context)
+
+
+def test_a_batch_follows_from_microbatches_and_accumulation() -> None:
+    stated = {"tp": 2, "pp": 1, "dp": 8, "ga": 8}
+    assert step_s(gbs=None, parallel=stated) == pytest.approx(step_s())
+
+
+def test_a_named_model_stands_for_dimensions_left_out() -> None:
+    found = trained(arch={}, model="Llama-3.1 8B")
+    assert found.predicted == pytest.approx(step_s())
+    assert "dimensions of llama-3.1-8b taken, as named" in found.assumed
+    latent = {
+        "layers": 61,
+        "hidden": 7168,
+        "vocab": 129536,
+        "ffn": 18432,
+        "moe": {"experts": 256, "topk": 8, "moe_ffn": 2048},
+    }
+    run = {"n_gpus": 256, "parallel": {"tp": 1, "pp": 4, "ep": 64}, "gbs": 256, "seq_len": 4096}
+    named, other = (trained(arch=latent, model=name, **run) for name in ("DeepSeekV3", "mine"))
+    assert "dimensions of deepseek-v3 taken, as named" in named.assumed
+    assert named.predicted != other.predicted
+
+
+def test_a_utilisation_above_one_is_per_cent() -> None:
+    assert trained(metrics={"mfu": 40.0}).measured == trained(metrics={"mfu": 0.4}).measured
+
+
+def test_a_box_of_four_holds_a_domain_of_four() -> None:
+    wide = {"parallel": {"tp": 8, "pp": 1, "dp": 2}}
+    assert step_s(gpus_per_node=4, scale_out="4x400G", **wide) > 1.1 * step_s(**wide)
+
+
 def test_the_band_of_experts_is_wider() -> None:
     experts = {**LLAMA, "moe": {"experts": 8, "topk": 2, "moe_ffn": 14336}}
     dense, sparse = trained(), trained(arch=experts)
@@ -112,8 +170,13 @@ def test_what_a_row_leaves_out_is_named() -> None:
     ("change", "why"),
     [
         ({"gpu": "V100"}, "no accelerator"),
-        ({"gpu": "L40S"}, "no server"),
+        ({"gpu": "L40S", "scale_out": "not stated"}, "no network rate"),
+        ({"precision": "TF32"}, "products of tf32"),
+        ({"parallel": {"tp": 2, "pp": 1, "dp": 4}}, "make up 8 GPUs"),
+        ({"parallel": {"tp": 3, "pp": 1}}, "replicas of 3 GPUs"),
+        ({"gbs": 4}, "8 data ranks for 4 sequences"),
         ({"arch": {}}, "layers and widths"),
+        ({"seq_len": None}, "no sequence length"),
         ({"gbs": None}, "no batch"),
         ({"parallel": {}}, "parallel degrees"),
         ({"metrics": {}}, "no step time and no rate"),
@@ -129,6 +192,44 @@ def test_a_run_that_says_too_little_has_a_reason(change: dict[str, Any], why: st
 def collective(**changes: Any) -> CollectiveRow:
     data = {"id": "c", "group": "B", "op": "all_reduce", "gpu": "H100 SXM", "n_gpus": 8, "bytes": 2**30}
     return CollectiveRow.model_validate(data | KEYS | changes)
+
+
+def time_us(**changes: Any) -> float:
+    (found,) = predict_collectives([collective(busbw_GBps=300.0, **changes)], CATALOG)
+    assert found.predicted is not None, found.why_not
+    return found.predicted
+
+
+def test_operations_are_known_by_any_spelling() -> None:
+    assert (
+        time_us(op="ncclAllReduce") == time_us(op="all-reduce") == time_us(op="all_reduce_perf") == time_us()
+    )
+    assert time_us(op="alltoallv") == time_us(op="alltoall")
+
+
+def test_operations_with_a_root_take_the_time_of_its_link() -> None:
+    assert time_us(op="reduce") == time_us(op="broadcast")
+    assert time_us(op="gather") == time_us(op="scatter")
+    # 450 GB/s of the root's link, and seven of eight parts come over it
+    assert 0.875 * 2**30 / 450e9 < time_us(op="gather") * 1e-6 < 1.5 * 0.875 * 2**30 / 450e9
+    (refused,) = predict_collectives([collective(op="hypercube", time_us=1.0)], CATALOG)
+    assert "no collective that is modelled" in refused.why_not
+
+
+def test_boxes_are_full_where_a_row_states_no_number_of_them() -> None:
+    assert time_us(n_gpus=64) == time_us(n_gpus=64, n_nodes=8)
+    assert time_us(n_gpus=64, gpu="H800") == time_us(n_gpus=64, gpu="H800", n_nodes=8)
+    # a slice of a torus is one box
+    assert time_us(n_gpus=64, gpu="TPU v5p") == time_us(n_gpus=64, gpu="TPU v5p", n_nodes=1)
+    (refused,) = predict_collectives([collective(n_gpus=64, n_nodes=1, gpu="H800", time_us=1.0)], CATALOG)
+    assert "64 GPUs a node, and a box of H800 80GB SXM5 holds 8" in refused.why_not
+
+
+def test_trays_of_a_rack_share_its_links() -> None:
+    inside = time_us(gpu="GB200", n_gpus=64)
+    assert time_us(gpu="GB200", n_gpus=64, n_nodes=16) == inside
+    assert time_us(gpu="GB200", n_gpus=64, n_nodes=2) > inside
+    assert time_us(gpu="GB200", n_gpus=144, n_nodes=36) == time_us(gpu="GB200", n_gpus=144, n_nodes=2)
 
 
 def at_100_gbyte_per_s(request: CollectiveRequest, catalog: Catalog) -> CollectivePrediction | str:
@@ -229,17 +330,31 @@ def test_more_requests_in_flight_wait_longer() -> None:
     [
         ({"scenario": "disagg"}, "how many workers"),
         ({"isl": None}, "lengths"),
-        ({"tp": None}, "how many GPUs"),
         ({"model": "Nobody-9B"}, "no model"),
-        ({"tp": 16, "n_gpus": 16}, "scale-up domains"),
+        ({"tp": 16, "n_gpus": 16, "gpu": "L40S"}, "reaches over hosts of 8"),
         ({"tp": 1, "n_gpus": 1, "precision": "BF16"}, "no room"),
-        ({"precision": "int3"}, "none of fp4"),
+        ({"precision": "int3"}, "none of 4, 8 and 16 bits"),
     ],
 )
 def test_a_serving_row_that_cant_be_expressed_has_a_reason(change: dict[str, Any], why: str) -> None:
     for found in served(**change):
         assert found.predicted is None
         assert why in found.why_not
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"tp": None}, "one replica of 4 GPUs taken"),
+        ({"tp": 16, "n_gpus": 16}, "own NICs taken between the domains"),
+        ({"gpu": "MI300X", "precision": "FP4"}, "widened to 16 bits"),
+        ({"engine": "HomeMade 1"}, "taken as vLLM"),
+    ],
+)
+def test_what_a_serving_row_leaves_open_is_settled_and_said(change: dict[str, Any], said: str) -> None:
+    for found in served(**change):
+        assert found.predicted is not None
+        assert any(said in one for one in found.assumed)
 
 
 def reliable(**data: Any) -> Result:
@@ -274,6 +389,51 @@ def test_statements_and_projections_are_not_predicted(row: dict[str, Any], why: 
     found = reliable(**row)
     assert found.predicted is None
     assert why in found.why_not
+
+
+H100S = {"system": "16,384 H100", "gpus_per_node": 8}
+
+
+def test_length_and_count_may_be_stated_in_other_terms() -> None:
+    plain = reliable(kind="interruptions_total", n_gpus=16384, days=30, unexpected=200, gpus_per_node=8)
+    other = reliable(kind="interruptions_total", hours=720, total=230, planned=30, **H100S)
+    assert (other.measured, other.predicted) == (200, pytest.approx(plain.predicted))
+    assert reliable(kind="mtbf", mttf_hours=3.0, **H100S).predicted == pytest.approx(
+        720 / plain.predicted  # type: ignore[operator]
+    )
+    rate = reliable(kind="failure_rate", derived={"per_million_gpu_hours": 20.0}, **H100S)
+    assert rate.measured == pytest.approx(20e-6 * 8 * 24_000)
+
+
+def test_words_where_a_number_may_stand_are_no_number() -> None:
+    found = reliable(kind="interruptions_total", months="several", total="many", unexpected=9, **H100S)
+    assert found.why_not == "the row states no number of GPUs or days"
+
+
+def test_effective_time_follows_from_what_a_checkpoint_holds() -> None:
+    usual = reliable(kind="ettr", ettr=0.9, **H100S)
+    small, large = (reliable(kind="ettr", ettr=90, checkpoint_TB=size, **H100S) for size in (5.6, 560.0))
+    assert small.measured == usual.measured == 0.9
+    assert small.predicted > usual.predicted > large.predicted  # type: ignore[operator]
+    # a run of that size reports more than 0.9
+    assert 0.85 < small.predicted < 0.97  # type: ignore[operator]
+
+
+def test_links_and_switches_fail_as_the_operations_table_says() -> None:
+    link = reliable(kind="link_failure_rate", rate_per_month=0.001)
+    yearly = reliable(kind="link_failure_rate", derived={"annual": 0.012})
+    switch = reliable(kind="switch_failure_rate", rate_per_month=0.001, src="hpn")
+    assert (link.predicted, yearly.measured) == (yearly.predicted, pytest.approx(0.001))
+    assert switch.predicted != link.predicted and switch.in_sample
+
+
+@pytest.mark.parametrize("component", ["GPU", "GPU failures", "host", "software"])
+def test_failures_of_a_kind_of_part_are_predicted_whole(component: str) -> None:
+    found = reliable(kind="component_interruptions", component=component, count=30, days=30, **H100S)
+    assert found.predicted == pytest.approx(
+        2
+        * reliable(kind="component_interruptions", component=component, count=30, days=15, **H100S).predicted  # type: ignore[operator]
+    )
 
 
 def draw(**data: Any) -> Result:

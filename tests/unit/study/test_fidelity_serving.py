@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.catalog.store import open_catalog
-from planner.study.fidelity.inference import predict_inference
+from planner.study.fidelity.inference import QUEUE, predict_inference
 from planner.study.fidelity.rows import read_rows
 from planner.study.fidelity.schema import InferenceRow
 from planner.study.fidelity.serving_batch import ServingBatch, serving_figures
@@ -72,11 +72,18 @@ def test_a_row_that_is_left_out_says_by_which_rule() -> None:
     assert [one.why_not for one in found] == ["", "", DUPLICATE, DUPLICATE]
 
 
-def test_more_requests_than_memory_holds_are_said_to_saturate_and_get_no_latency() -> None:
-    # 70 GB of weights on two GPUs of 85 GB leave room for some 250 sequences of this length
-    tpot, ttft = predict_inference([row(tp=2, n_gpus=2, isl=4096, osl=4096, concurrency=400.0)], CATALOG)
-    assert tpot.predicted is not None
-    assert ttft.why_not == SATURATED
+def test_at_the_edge_of_the_memory_there_is_no_time_to_the_first_token_and_far_beyond_it_a_queues() -> None:
+    # 70 GB of weights on two GPUs of 85 GB leave room for some 40 sequences of this length with wide caches
+    common: dict[str, Any] = {"tp": 2, "n_gpus": 2, "isl": 4096, "osl": 4096}
+    found = [
+        predict_inference([row(concurrency=count, **common)], CATALOG) for count in (20.0, 45.0, 90.0, 180.0)
+    ]
+    assert all(tpot.predicted is not None for tpot, _ in found)
+    few, edge, many, more = (ttft for _, ttft in found)
+    assert edge.why_not == SATURATED
+    assert QUEUE not in few.assumed and QUEUE in many.assumed
+    # whoever comes beyond what fits waits for as many turns as there are others
+    assert more.predicted > 2.5 * many.predicted > 25.0 * few.predicted  # type: ignore[operator]
 
 
 def test_a_batch_equals_its_members() -> None:

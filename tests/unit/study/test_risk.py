@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,16 +13,18 @@ from planner.errors import InputError
 from planner.evaluate import Evaluation, evaluate
 from planner.finance.uncertainty import Uncertainty
 from planner.scenario.load import load_scenario
-from planner.study.bands import HEADLINE_KEYS
+from planner.study.bands import HEADLINE_KEYS, with_ranges
 from planner.study.risk import (
     CUBES,
     Effort,
     doubling,
     narrower_fraction,
     quantile_errors,
+    with_ranges_and_swings,
     with_risk,
     with_swings,
 )
+from planner.study.risk_inputs import Inputs
 
 KEY = "tco.npv_usd"
 SMALL = Effort(draws=1600, share_rows=256)
@@ -172,3 +175,24 @@ def test_the_quick_half_has_the_same_swings() -> None:
 def test_draws_are_whole_hypercubes() -> None:
     found = risk_of(with_risk(base(), effort=Effort(draws=1000, share_rows=0)))
     assert found.draws == -(-1000 // CUBES) * CUBES == 1008
+
+
+@pytest.mark.parametrize("key", [KEY, "capex.total_usd", "no.such.line"])
+def test_ranges_and_swings_in_one_call_are_those_of_two(key: str) -> None:
+    one, two = with_ranges_and_swings(base(), key), with_swings(with_ranges(base()), key)
+    assert list(one.ranges) == list(two.ranges)
+    for name, found in one.ranges.items():
+        assert found.draws == pytest.approx(two.ranges[name].draws, rel=1e-12), name
+    if key == "no.such.line":
+        assert one.risk is None
+        assert two.risk is None
+        return
+    assert risk_of(one) == replace(risk_of(two), swings=risk_of(one).swings, rest=risk_of(one).rest)
+    assert [swing.factor for swing in risk_of(one).swings] == [swing.factor for swing in risk_of(two).swings]
+    for swing, other in zip(risk_of(one).swings, risk_of(two).swings, strict=True):
+        assert (swing.at_low, swing.at_high) == pytest.approx((other.at_low, other.at_high), rel=1e-12)
+
+
+def test_a_plan_without_ranged_inputs_has_neither_ranges_nor_swings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner.study.risk.inputs_of", lambda *_: Inputs((), (), (), ()))
+    assert with_ranges_and_swings(base()) is base()

@@ -105,3 +105,29 @@ def test_a_biased_endpoint_is_put_right(
     found = left_out(rows, slower, priors(catalog), target=TPOT)
     assert found.before_median > 0.25
     assert found.after_median < 0.5 * found.before_median
+
+
+def test_points_as_the_model_says_them_leave_rows_as_they_are(
+    rows: list[InferenceRow], catalog: Catalog
+) -> None:
+    """Points and rows are predicted alike, caches of the engine included: a factor corrects the model and no difference
+    between two readings of one run."""
+    said = [
+        row.model_copy(update={"lengths": "", "id": f"r{at}"}) for at, row in enumerate(rows)
+        if "Llama-3.1-70B" in row.model and row.gpu.startswith("h100") and row.tp == 8
+    ][:6]  # fmt: skip
+    found = {one.id: one.predicted for one in predict_inference(said, catalog)}
+    exact = [
+        row.model_copy(
+            update={
+                "metrics": row.metrics.model_copy(
+                    update={"tpot_mean_ms": found[f"{row.id}.tpot"] * 1e3, "ttft_mean_ms": found[f"{row.id}.ttft"] * 1e3}  # type: ignore[operator]
+                )
+            }
+        )
+        for row in said
+    ]  # fmt: skip
+    anchors = [point(row, "llama-3.1-70b", line) for line, row in enumerate(exact, 2)]
+    (factor,) = anchored_serving(exact, catalog, anchors).factors.values()
+    assert factor.per_token.value == pytest.approx(1.0, abs=1e-6)
+    assert factor.first_token is not None and factor.first_token.value == pytest.approx(1.0, abs=1e-6)

@@ -9,8 +9,9 @@ import pytest
 
 from planner.choices import Precision
 from planner.performance.inference import Layout
+from planner.performance.serving_choice import why_not
 from planner.performance.serving_points import Objective, most_requests
-from planner.study.sizing import Fleet, Load, load_of, size_fleets, why_not
+from planner.study.sizing import Fleet, Load, load_of, size_fleets
 from tests.serving_fleet import candidate
 
 TIGHT = Objective(2.0, 0.05)
@@ -124,3 +125,11 @@ def test_times_as_measured_ask_for_more_gpus() -> None:
 def test_a_small_load_takes_one_server(peak: float) -> None:
     fleet = sized(load(peak))
     assert fleet.servers == 1 and 1 <= fleet.replicas <= fleet.standing == fleet.replicas_per_server
+
+
+def test_prompts_found_in_caches_need_fewer_servers() -> None:
+    from dataclasses import replace
+
+    one = candidate()
+    found = replace(one, requests=replace(one.requests, hit_fraction=np.array([0.6])))
+    assert size_fleets([found], load(), TIGHT).fleets[0].servers < sized(load()).servers

@@ -52,7 +52,11 @@ def test_input_and_output_tokens_add_up_to_the_fleets_bill() -> None:
 
 def test_costs_stand_in_their_order() -> None:
     assert value("usd_per_mtoken_output_saturated") < value("usd_per_mtoken_output_full")
-    assert value("usd_per_mtoken_output_full") < value("usd_per_mtoken_output")
+    # sold in its scheduled hours alone, full replicas can cost more than a load that stays all day
+    evaluation = best().evaluation
+    assert evaluation is not None
+    used = evaluation.ledger.scalar("money.utilisation_fraction")
+    assert value("usd_per_mtoken_output_full") * used < value("usd_per_mtoken_output")
     assert value("usd_per_mtoken_output_autoscaled") < value("usd_per_mtoken_output_rented")
 
 

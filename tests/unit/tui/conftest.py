@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.worker import WorkerCancelled
 
 from planner.catalog.store import open_catalog
 from planner.evaluate import evaluate
@@ -53,7 +55,10 @@ def app_of(tmp_path: Path) -> Callable[..., PlannerApp]:
 async def settle(pilot: Any) -> None:
     """Wait until evaluations and lists are done and drawn."""
     for _ in range(3):
-        await pilot.app.workers.wait_for_complete()
+        waits = [one.wait() for one in pilot.app.workers]
+        for ended in await asyncio.gather(*waits, return_exceptions=True):
+            if isinstance(ended, BaseException) and not isinstance(ended, WorkerCancelled):
+                raise ended  # one that a later key withdrew is no fault
         await pilot.pause()
 
 

@@ -13,8 +13,9 @@ from textual import events
 
 from planner.evaluate import evaluate
 from planner.tui.files import Shelf
-from planner.tui.state import Stand
-from planner.tui.texts import fixes, help_screen
+from planner.tui.helping import help_screen
+from planner.tui.state import Stand, State
+from planner.tui.texts import fixes
 from tests.unit.tui.conftest import bar, go, headline_short, press, settle, shown, type_in
 
 GPUS = ("cluster", "groups", 0, "gpus")
@@ -704,17 +705,78 @@ async def test_x_on_an_invalid_plan_offers_what_can_be_applied(app_of: Any, plan
         go(app, "site", "pue")
         await type_in(pilot, "0.9")
         await press(pilot, "x")
-        assert "edit the marked field (n jumps to it)" in bar(app)[3] and not app.applying
+        assert "edit the marked field (n jumps to it)" in bar(app)[3] and not app.state.applying
         await press(pilot, "d")
         go(app, "limits", "days")
         await type_in(pilot, "1")
         await press(pilot, "x")
         more = fixes(app.state)[0]
         assert (
-            app.applying and more.path == GPUS and f"may meet the limit: 1 {more.value:,} GPUs" in bar(app)[3]
+            app.state.applying
+            and more.path == GPUS
+            and f"may meet the limit: 1 {more.value:,} GPUs" in bar(app)[3]
         )
-        await press(pilot, "1")
+        listed = shown(app)
+        for number, fix in enumerate(fixes(app.state), start=1):
+            assert f"{number} {fix.said}"[:70] in listed
+        await press(pilot, "escape")
+        assert not app.state.applying and f"1 {more.said}" not in shown(app).split("better")[-1]
+        await press(pilot, "x", "1")
         assert app.state.draft.value(GPUS) == more.value > 20_000
+
+
+async def test_a_typed_value_is_told_as_saved_once_it_is(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        go(app, "site", "pue")
+        await type_in(pilot, "1.2")
+        assert "saved it goes to mine.yaml" in shown(app)
+        await press(pilot, "ctrl+s")
+        assert "typed by you, saved in mine.yaml" in shown(app)
+
+
+async def test_a_small_change_keeps_its_glyph(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.keep(("network", "leaf", "optic"), "osfp-800g-lpo-2xdr4")
+        await settle(pilot)
+        change = next(one for one in app.state.changes if one.bar == "$/GPUh")
+        assert len(change.text) > 6 and change.text.startswith("-0.")
+        assert f"{change.text[0]}{change.text[2:]}▲" in bar(app)[2] and "…" not in bar(app)[2]
+
+
+async def test_an_edit_of_a_limit_says_that_it_is_missed_now(app_of: Any, plan_file: Path) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.keep(("site", "limit_mw"), 9.0)
+        await settle(pilot)
+        assert "nothing in the bar moved" in bar(app)[3]
+        app.keep(("site", "limit_mw"), 0.5)
+        await settle(pilot)
+        assert "a limit is missed (x)" in bar(app)[3]
+
+
+async def test_sections_beside_a_plan_that_became_wrong_are_those_of_the_values_in_the_bar(
+    app_of: Any, plan_file: Path
+) -> None:
+    app = app_of(plan_file)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.keep(GPUS, 2048)
+        await settle(pilot)
+        await press(pilot, "2", "m")
+        assert f"{app.state.headlines[6].text} to buy" in shown(app)
+        await press(pilot, "1", "u")
+        app.keep(("site", "pue"), 0.9)
+        await settle(pilot)
+        assert app.stand is Stand.INVALID and app.state.last.view is None
+        await press(pilot, "2")
+        await settle(pilot)
+        assert app.state.last.view is not None
+        assert f"{app.state.headlines[6].text} to buy" in shown(app) and "~" in shown(app)
 
 
 async def test_one_key_makes_all_edits_of_a_remedy_and_one_takes_them_back(
@@ -804,7 +866,7 @@ async def test_glyphs_and_screens_are_explained(app_of: Any, plan_file: Path) ->
             box = "\n".join(shown(app).splitlines()[5:])
             assert "▲ better ▼ worse" in box
             await press(pilot, "escape")
-    told = " ".join(word for line in help_screen() for word in line.text.split())
+    told = " ".join(word for line in help_screen({}, State()) for word in line.text.split())
     assert "Compare, Study, Catalog, Calibration, Export" in told
 
 

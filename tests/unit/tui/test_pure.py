@@ -32,10 +32,11 @@ from planner.tui.evaluating import Answer, Question, answer, refined
 from planner.tui.exporting import export
 from planner.tui.fields import Holds, field_at, fields_of
 from planner.tui.files import Shelf, is_alive, save_text
+from planner.tui.helping import help_screen
 from planner.tui.lines import cut, left, right, wrapped
 from planner.tui.rows import Is, Sheet, rows_of
 from planner.tui.state import Stand, State, taken
-from planner.tui.texts import fixes, help_screen, history_lines
+from planner.tui.texts import fixes, history_lines
 from planner.tui.timeline import Step, Timeline
 from planner.tui.used import Used
 from tests.unit.tui.conftest import headline_short
@@ -241,7 +242,7 @@ def test_a_narrow_bar_tells_an_edit_in_fewer_words_and_its_effect_in_full() -> N
 
 
 def test_help_keeps_every_word_on_80_columns() -> None:
-    lines = [line.text for line in help_screen()]
+    lines = [line.text for line in help_screen({}, State())]
     assert max(map(cell_len, lines)) <= 76
     assert "Export" in " ".join(lines)
 

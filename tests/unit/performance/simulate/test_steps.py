@@ -37,3 +37,18 @@ def test_steps_between_the_columns_are_within_one_percent(
     one = np.ones(1)
     expected = seconds(decodes * one, context * one, prompt * one, context / 2 * one, one)[0]
     assert TABLE.step_s(decodes, context, prompt, context / 2) == pytest.approx(expected, rel=0.01)
+
+
+def test_prompts_of_several_attention_groups_fill_in_beside_each_other() -> None:
+    def beside(decodes: Floats, context: Floats, prompt: Floats, seen: Floats, prompts: Floats) -> Floats:
+        return 0.01 + 1e-5 * (decodes + prompt) + prompt * seen * 1e-8 / np.clip(prompts, 1.0, 4.0)
+
+    table = step_table(
+        beside, most_sequences=8, most_prompt_tokens=8000.0, mean_prompt_tokens=1000.0, most_context_tokens=2000.0,
+        groups=4.0,
+    )  # fmt: skip
+    one = np.ones(1)
+    for prompt in (500.0, 1000.0, 3000.0, 8000.0):
+        several = max(prompt / 1000.0, 1.0)
+        expected = beside(2.0 * one, 0.0 * one, prompt * one, 500.0 * one, several * one)[0]
+        assert table.step_s(2, 0.0, prompt, 500.0) == pytest.approx(expected, rel=0.01)
