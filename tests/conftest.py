@@ -8,8 +8,8 @@ import pytest
 
 from tests.office import browser_or_skip, office_or_skip
 
-collect_ignore = ["bench.py"]
-"""A program that imports its neighbours as such; no tests stand in it."""
+collect_ignore = ["bench.py", "bench_pace.py"]
+"""Programs that import their neighbours as such; no tests stand in them."""
 
 # A shell's background jobs ignore Ctrl-C and hand that on; programs under test must not inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
