@@ -123,6 +123,7 @@ class Asking(App[int]):
     def each_second(self) -> None:
         """Look at the disk, and count how long an answer is awaited."""
         app = self._asker
+        app.mind_terminal()
         app.look_at_disk()
         if app.state.late and app.state.awaiting:
             app.put(replace(app.state, waited=app.state.waited + 1.0))

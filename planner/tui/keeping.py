@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import threading
 from functools import partial
@@ -43,6 +44,11 @@ class Keeping(App[int]):
         except (NotImplementedError, RuntimeError, ValueError):
             return
 
+    def mind_terminal(self) -> None:
+        """Leave as at a hang-up where the terminal is gone and nobody sent the signal: reading it would spin for ever."""
+        if not self._kept_app.is_headless and terminal_gone():
+            self.told_to_stop(getattr(signal, "SIGHUP", signal.SIGTERM))
+
     def told_to_stop(self, number: int) -> None:
         """Write what isn't saved to the recovery file, and leave with the signal's exit code."""
         app = self._kept_app
@@ -61,3 +67,12 @@ class Keeping(App[int]):
             found = app.plan.take()
             if found is not None:
                 app.keep(*found)
+
+
+def terminal_gone(descriptor: int = 0) -> bool:
+    """Whether what stood behind a descriptor has hung up."""
+    if not hasattr(select, "poll"):
+        return False
+    watched = select.poll()
+    watched.register(descriptor, 0)
+    return any(event & (select.POLLHUP | select.POLLNVAL) for _, event in watched.poll(0))
