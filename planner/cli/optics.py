@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from planner.catalog.store import open_catalog
+from planner.cli.answers import answer, output_problems
 from planner.cli.optics_text import as_text
-from planner.errors import InputError, Place, Problem, nearest
-from planner.present.files import write_atomically
+from planner.errors import InputError, Problem, nearest
 from planner.present.optics_json import as_object
 from planner.present.text import explanation, find_keys
 from planner.scenario.load import load_scenario
@@ -50,25 +48,12 @@ def decide(
     if explain is not None:
         print(_explained(found, explain))
         return 0
-    whole = json.dumps(as_object(found), indent=1, allow_nan=False)
-    text = as_text(found)
-    if output is not None:
-        write_atomically(output, f"{whole if output.suffix == '.json' else text}\n".encode())
-        print(f"{output}: written", file=sys.stderr)
-    print(whole if as_json else text)
+    answer(as_object(found), as_text(found), output=output, as_json=as_json)
     return 0
 
 
 def _check(output: Path | None, until: str | None) -> None:
-    problems = []
-    if output is not None and output.suffix not in (".json", ".txt"):
-        problems.append(
-            Problem(
-                "the comparison is written as JSON or text",
-                Place(str(output)),
-                remedy="end the name in .json or .txt",
-            )
-        )
+    problems = output_problems(output)
     if until is not None and not MONTH.fullmatch(until):
         problems.append(Problem(f"--wait-until: '{until}' is no month", remedy="write it as 2028-01"))
     if problems:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from planner.catalog.store import open_catalog
+from planner.cli.answers import answer, output_problems
 from planner.cli.own_or_rent_text import as_text
 from planner.errors import InputError, Place, Problem
 from planner.present.files import write_atomically
@@ -46,28 +46,15 @@ def compare(
     if explain is not None:
         print(_explained(found, explain))
         return 0
-    whole = json.dumps(as_object(found), indent=1, allow_nan=False)
-    text = as_text(found)
-    if output is not None:
-        write_atomically(output, f"{whole if output.suffix == '.json' else text}\n".encode())
-        print(f"{output}: written", file=sys.stderr)
     if focus is not None:
         write_atomically(focus, focus_csv(found).encode())
         print(f"{focus}: written", file=sys.stderr)
-    print(whole if as_json else text)
+    answer(as_object(found), as_text(found), output=output, as_json=as_json)
     return 0
 
 
 def _check(output: Path | None, focus: Path | None) -> None:
-    problems = []
-    if output is not None and output.suffix not in (".json", ".txt"):
-        problems.append(
-            Problem(
-                "the comparison is written as JSON or text",
-                Place(str(output)),
-                remedy="end the name in .json or .txt",
-            )
-        )
+    problems = output_problems(output)
     if focus is not None and focus.suffix != ".csv":
         problems.append(
             Problem("monthly costs are written as CSV", Place(str(focus)), remedy="end the name in .csv")
